@@ -48,8 +48,8 @@ type Converter struct {
 	client  *fetch.Client // nil: no host is named
 }
 
-// New returns a Converter. The browser is looked for now, and started by the first page. A host
-// that is none is a *HostError.
+// New returns a Converter. The browser is looked up now, and started by the first page. An invalid
+// host is a *HostError.
 func New(c Config) (*Converter, error) {
 	v := &Converter{anyPort: c.Unguarded}
 	guard := &fetch.Guard{AllowPrefixes: c.Allow, AllowPorts: []uint16{80, 443}}
@@ -102,7 +102,7 @@ func (v *Converter) reads(u *url.URL) bool {
 	})
 }
 
-// RoundTrip answers what pages ask for; it is for htmlpdf.
+// RoundTrip answers the requests of pages; it is for htmlpdf.
 func (v *Converter) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !v.reads(r.URL) {
 		return nil, errRefused
@@ -119,8 +119,8 @@ func (v *Converter) Close(ctx context.Context) error {
 	return errors.Join(err, v.client.Close(ctx))
 }
 
-// Refused collects the hosts that a page asked for in vain because they were not named. Its method
-// Missed goes into htmlpdf.Source; Hosts is for when the conversion has returned.
+// Refused collects the hosts that a page requested and that are not configured. Its method Missed
+// is for htmlpdf.Source; Hosts is for use after the conversion has returned.
 type Refused struct {
 	mu    sync.Mutex
 	hosts []string

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// WantHost says what a host is.
+// WantHost describes a valid host.
 const WantHost = "a host, alone or with a port, such as assets.example, 192.0.2.1:8443 or [2001:db8::1]"
 
-// HostError tells a host of Config.Hosts that is none.
+// HostError is an invalid host of Config.Hosts.
 type HostError struct {
 	Index  int // in Config.Hosts
 	Host   string
-	Remedy string // what to write in its place; "" when that cannot be told
+	Remedy string // what to write instead; "" if unknown
 }
 
 // Error implements error.
@@ -27,7 +27,7 @@ func (e *HostError) Error() string {
 	return text
 }
 
-// CheckHost tells what is no host as Config.Hosts has them, by a *HostError.
+// CheckHost returns a *HostError for an invalid host of Config.Hosts.
 func CheckHost(text string) error {
 	if _, ok := parseHost(text); !ok {
 		return &HostError{Host: text, Remedy: remedy(text)}

@@ -27,13 +27,13 @@ type Sample struct {
 	Name  string // of the template
 	Title string
 	About string // one sentence for people
-	// Files holds template.yaml and the assets that it names.
+	// Files has template.yaml and the assets that it refers to.
 	Files fs.FS
 	// Data renders the template as it is: inline data and, where the template
 	// shows a source, what that source gave.
 	Data []byte
-	// Inline is what a request for the report of the sample brings. It is Data
-	// without what is collected.
+	// Inline is the data in a request for the report of the sample: Data without the collected
+	// part.
 	Inline []byte
 }
 

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Small returns a directory on a file system of its own, in memory, that holds so many bytes. It
-// is gone after the test. Without the right to mount, the test is skipped.
+// Small returns a directory on its own file system, in memory, with the given capacity in bytes. It
+// is removed after the test. Without permission to mount, the test is skipped.
 func Small(t *testing.T, size int) string {
 	t.Helper()
 	dir := t.TempDir()

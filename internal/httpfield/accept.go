@@ -136,8 +136,8 @@ func quality(ranges []Weighted, offer string) int {
 	return q
 }
 
-// CodingQ returns the weight that Accept-Encoding gives a content coding
-// (RFC 9110, section 12.5.3). present tells whether the field was sent.
+// CodingQ returns the weight that Accept-Encoding gives a content coding (RFC 9110, section
+// 12.5.3). present reports whether the field was sent.
 func CodingQ(ranges []Weighted, present bool, coding string) int {
 	if !present {
 		if coding == "identity" {

@@ -5,15 +5,15 @@ import "strings"
 // Directive is one member of Cache-Control (RFC 9111, section 5.2).
 type Directive struct {
 	Name  string // lower case
-	Value string // without quotes; "" also where there is none
+	Value string // without quotes; "" also if there is none
 }
 
 // CacheControl is the list of directives in their order.
 type CacheControl []Directive
 
-// ParseCacheControl reads the lines of Cache-Control, or of a field with its
-// syntax. Names are case-insensitive, a quoted value is the same as a token, and
-// text within quotes is never a directive. What is no directive is left out.
+// ParseCacheControl reads the lines of Cache-Control, or of a field with its syntax. Names are
+// case-insensitive, a quoted value equals a token, and text within quotes is never a directive.
+// Anything else that is not a directive is skipped.
 func ParseCacheControl(lines []string) CacheControl {
 	var out CacheControl
 	for member := range Members(lines) {

@@ -12,11 +12,10 @@ const (
 	asctimeLen = len("Sun Nov  6 08:49:37 1994")
 )
 
-// ParseDate reads an HTTP-date (RFC 9110, section 5.6.7) in any of its three
-// forms: IMF-fixdate, RFC 850 and asctime. Names of days, months and the zone
-// may be in either case; any other deviation is no date, and so is a day that
-// its month has not. A two-digit year that would lie more than 50 years after
-// now is of the century before.
+// ParseDate reads an HTTP-date (RFC 9110, section 5.6.7) in any of its three forms: IMF-fixdate,
+// RFC 850 and asctime. Names of days, months and the zone may be in either case. Any other
+// deviation is not a date, and neither is a day that its month does not have. A two-digit year that
+// would be more than 50 years after now is in the century before.
 func ParseDate(s string, now time.Time) (t time.Time, ok bool) {
 	s = strings.Trim(s, " \t")
 	d := dateReader{s: s}
@@ -168,10 +167,9 @@ func DeltaSeconds(s string) (time.Duration, bool) {
 	return time.Duration(n) * time.Second, true
 }
 
-// RetryAfter reads the field of that name (RFC 9110, section 10.2.3) as the time
-// to wait from now. A date is taken against the response's own Date, so that a
-// wrong clock here or there does no harm; a date gone by means no wait. ok is
-// false when there is no field that can be read.
+// RetryAfter reads the field of that name (RFC 9110, section 10.2.3) as the time to wait from now.
+// A date is compared with the response's own Date, so that a wrong clock on either side does no
+// harm; a past date means no wait. ok is false if there is no valid field.
 func RetryAfter(h http.Header, now time.Time) (wait time.Duration, ok bool) {
 	v := strings.TrimSpace(h.Get("Retry-After"))
 	if v == "" {

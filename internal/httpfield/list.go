@@ -74,9 +74,8 @@ func CutUnquoted(s string, sep byte) (before, after string) {
 	return s, ""
 }
 
-// Unquote returns what a quoted string (RFC 9110, section 5.6.4) says, and a
-// value that is not quoted as it is. ok is false for a quoted string that does
-// not end, or goes on after its end.
+// Unquote returns the content of a quoted string (RFC 9110, section 5.6.4), and a value that is not
+// quoted unchanged. ok is false for a quoted string that does not end, or continues after its end.
 func Unquote(s string) (text string, ok bool) {
 	if s == "" || s[0] != '"' {
 		return s, true

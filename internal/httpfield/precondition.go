@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// Outcome is what the preconditions of a request say.
+// Outcome is the result of a request's preconditions.
 type Outcome int
 
-// The outcomes. RangeIgnored holds with Proceed: If-Range did not match.
+// The outcomes. RangeIgnored means Proceed, and that If-Range did not match.
 const (
 	Proceed Outcome = iota
 	NotModified
 	Failed
 )
 
-// Evaluate applies the preconditions in the order of RFC 9110, section 13.2.2.
-// etag is "" and mod is zero where the representation has none; exists is false
-// where there is no current representation. etag may be weak.
+// Evaluate applies the preconditions in the order of RFC 9110, section 13.2.2. etag is "" and mod
+// is zero if the representation has none; exists is false if there is no current representation.
+// etag may be weak.
 func Evaluate(method string, h http.Header, etag string, mod time.Time, exists bool) Outcome {
 	current := etag
 	if current == "" && exists {

@@ -97,9 +97,9 @@ func ContentRange(r Range, size int64) string {
 	return "bytes " + strconv.FormatInt(r.Start, 10) + "-" + strconv.FormatInt(r.Start+r.Length-1, 10) + "/" + strconv.FormatInt(size, 10)
 }
 
-// ParseContentRange reads the Content-Range field of a 206 answer with a single part: its place,
-// and the size of the whole (RFC 9110, section 14.4). ok is false for other units than bytes, for
-// a size that is not told, and for what is malformed.
+// ParseContentRange reads the Content-Range field of a 206 response with a single part: its
+// position, and the size of the whole (RFC 9110, section 14.4). ok is false for units other than
+// bytes, an unknown size and malformed values.
 func ParseContentRange(lines []string) (r Range, size int64, ok bool) {
 	if len(lines) != 1 {
 		return Range{}, 0, false

@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// Install puts judges into the folder .tools at the root of the repository.
+// Install puts judges into the directory .tools at the root of the repository.
 const Install = "./tools/install-judges"
 
-// Missing ends a test whose judge is absent; how is the line that installs it.
+// Missing skips or fails a test whose judge is missing; how is the line that installs it.
 func Missing(tb testing.TB, name, how string) {
 	tb.Helper()
 	if os.Getenv("REQUIRE_JUDGES") == "1" {
@@ -22,7 +22,7 @@ func Missing(tb testing.TB, name, how string) {
 	tb.Skipf("missing judge: %s: %s", name, how)
 }
 
-// Program returns the path of a judge that is installed for the whole system.
+// Program returns the path of a judge that is installed system-wide.
 func Program(tb testing.TB, name, how string) string {
 	tb.Helper()
 	path, err := exec.LookPath(name)

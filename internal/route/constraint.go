@@ -49,7 +49,7 @@ var builtin = map[string]*Constraint{
 	"alnum": {name: "alnum", rank: 7, check: isAlnum, sample: "a"},
 }
 
-// Builtin returns the built-in constraint of a name, nil when there is none.
+// Builtin returns the built-in constraint of a name, or nil.
 func Builtin(name string) *Constraint { return builtin[name] }
 
 // Custom makes a constraint of the program's. check gets the decoded text.

@@ -49,8 +49,8 @@ func KnownBit(method string) Methods {
 	return 0
 }
 
-// Shared reports whether some method reaches both of two routes, where 0 stands
-// for any method. GET answers HEAD.
+// Shared reports whether some method reaches both of two routes, where 0 means any method. GET
+// answers HEAD.
 func Shared(a, b Methods) bool {
 	return a == b || a == 0 || b == 0 || a|b == Get|Head
 }

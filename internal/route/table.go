@@ -133,7 +133,7 @@ func (n *node[V]) child(c byte) int {
 	return -1
 }
 
-// Table holds routes of type V. It is immutable.
+// Table has routes of type V. It is immutable.
 type Table[V any] struct {
 	static  map[string]*leaf[V]
 	lengths [4]uint64 // lengths of static paths below 256, to skip the map for most others
@@ -318,7 +318,7 @@ func (t *Table[V]) takeRest(n *node[V], path string, i int, m *Match[V]) *V {
 // trailing slash: if not, LookupSlash need not be tried.
 func (t *Table[V]) EndsInSlash(depth int) bool { return t.slashes&(1<<min(depth, 63)) != 0 }
 
-// Exact reports whether the match took no rest that holds something.
+// Exact reports whether the match has no rest, or an empty one.
 func (m *Match[V]) Exact() bool {
 	if !m.Rest {
 		return true

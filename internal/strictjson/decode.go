@@ -20,9 +20,9 @@ type DecodeOptions struct {
 	UnknownNames bool
 }
 
-// Decode reads text into dst, a pointer, by the rules of json v2: names are compared exactly, tags
-// and embedding are those of encoding/json. The text is judged as a whole before anything is set,
-// as [Check] does. The error is a *Fault; one of kind Unknown, Type or Range may leave dst half
+// Decode reads text into dst, a pointer, by the rules of json v2: names are compared exactly, and
+// tags and embedding are those of encoding/json. The whole text is checked, as by [Check], before
+// anything is set. The error is a *Fault; one of kind Unknown, Type or Range may leave dst partly
 // set.
 func Decode(text []byte, dst any, o DecodeOptions) error {
 	if _, err := Check(text, o.Limits); err != nil {

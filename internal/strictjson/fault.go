@@ -9,15 +9,15 @@ import (
 	"unicode/utf8"
 )
 
-// Kind is what a [Fault] complains of.
+// Kind is the kind of a [Fault].
 type Kind string
 
 // The kinds. Those from Unknown on come from [Decode] alone.
 const (
 	Syntax    Kind = "syntax"    // not the grammar of RFC 8259
 	Missing   Kind = "missing"   // no value at all
-	Trailing  Kind = "trailing"  // something behind the value
-	Duplicate Kind = "duplicate" // a name that stands twice in its object
+	Trailing  Kind = "trailing"  // text after the value
+	Duplicate Kind = "duplicate" // a name that is repeated in its object
 	UTF8      Kind = "utf8"      // not UTF-8, or a surrogate escape without its other half
 	Bytes     Kind = "bytes"     // more than Limits.Bytes
 	Depth     Kind = "depth"     // more than Limits.Depth
@@ -34,20 +34,20 @@ type Fault struct { //nolint:errname // it is what is wrong with a text, of whic
 	Pointer string
 	// Offset is where in the text the fault begins, in bytes from 0.
 	Offset int
-	// Msg says what is wrong, as a phrase; "" when Want and Got say it. See Message.
+	// Msg describes the error as a phrase; "" if Want and Got describe it. See Message.
 	Msg string
-	// Got is what stands at Offset and Want what may stand there; Want may be "".
+	// Got is the text at Offset, and Want what is allowed there; Want may be "".
 	Got, Want string
 	// Limit is the bound that was passed, for Bytes, Depth and Nodes.
 	Limit int
-	// GoType is the Go type that was read into, for faults of Decode: of Unknown the struct that
-	// lacks the name, of Type and Range that of the value. Nil for other kinds.
+	// GoType is the Go type of the destination, for faults of Decode: for Unknown the struct that
+	// lacks the name, for Type and Range the type of the value. Nil for other kinds.
 	GoType reflect.Type
-	// Err is what a method such as UnmarshalText returned, for Type; otherwise nil.
+	// Err is the error of a method such as UnmarshalText, for Type; otherwise nil.
 	Err error
 }
 
-// Message says what is wrong: Msg, or what was wanted and what is there.
+// Message describes the error: Msg, or what was wanted and what was found.
 func (f *Fault) Message() string {
 	return cmp.Or(f.Msg, "want "+f.Want+", got "+f.Got)
 }

@@ -13,14 +13,14 @@ import (
 type Place struct {
 	Offset       int // of the value, in bytes from 0
 	Line, Column int // of Offset, as Position counts them
-	// Exact is false when the pointer leads beyond what is there; the place is then the last value
-	// on its way, which should have held it.
+	// Exact is false if the pointer leads beyond the text's values. The position is then that of
+	// the last value on its way.
 	Exact bool
 }
 
-// Locate finds where pointers (RFC 6901) lead in a text that [Check] has passed, in one pass: what
-// no pointer leads into is skipped as a whole, so the time is that of the text however many there
-// are. Of a text that is no JSON the places before the fault are found.
+// Locate finds the positions of pointers (RFC 6901) in a text that [Check] has passed, in one pass.
+// Values without a pointer are skipped as a whole, so the time depends on the text and not on the
+// number of pointers. In a text that is not JSON, the positions before the fault are found.
 func Locate(text []byte, pointers ...string) []Place {
 	root := &node{}
 	ends := make([]*node, len(pointers))

@@ -4,9 +4,9 @@ import (
 	"strings"
 )
 
-// Path writes a pointer (RFC 6901) as the template language does: trades[17].price, with
-// ["unit price"] for a name that is no identifier. A token of digits is written as an index: a
-// pointer does not tell what it is.
+// Path writes a pointer (RFC 6901) as the template language does: trades[17].price, with ["unit
+// price"] for a name that is not an identifier. A token of digits is written as an index, because a
+// pointer does not distinguish the two.
 func Path(pointer string) string {
 	if pointer == "" {
 		return ""
@@ -33,8 +33,8 @@ func Member(path, name string) string {
 	return path + "." + name
 }
 
-// Pointer is the pointer of a path in the form of [Path]. Of what is no such path it makes the
-// most: a name that should stand in brackets and quotes is read up to the next dot or bracket.
+// Pointer returns the pointer of a path in the form of [Path]. In an invalid path, a name that
+// should be in brackets and quotes is read up to the next dot or bracket.
 func Pointer(path string) string {
 	var b strings.Builder
 	for path != "" {
@@ -86,7 +86,7 @@ func isIdentifier(s string) bool {
 // Token is the reference token of a name in a pointer (RFC 6901, section 3).
 func Token(name string) string { return escapeToken.Replace(name) }
 
-// Name is the name that a reference token of a pointer stands for (RFC 6901, section 4).
+// Name returns the decoded name of a reference token of a pointer (RFC 6901, section 4).
 func Name(token string) string { return unescapeToken.Replace(token) }
 
 var (

@@ -13,16 +13,16 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Limits bound what is read. A field that is zero or less sets no bound of its own; depth is then
-// bounded by 10,000.
+// Limits bound what is read. A field that is zero or less sets no limit; depth is then limited to
+// 10,000.
 type Limits struct {
 	Bytes int // of the text
-	Depth int // of objects and arrays that stand in one another
+	Depth int // of nested objects and arrays
 	Nodes int // values, those within others included; names do not count
 }
 
-// Check judges a text. The error is a *Fault. It returns how many values the text has: those that
-// were read before the fault, when there is one.
+// Check checks a text. The error is a *Fault. It returns the number of values in the text, or
+// before the fault.
 func Check(text []byte, l Limits) (nodes int, err error) {
 	p := decoders.Get().(*pooledDecoder) // the pool holds nothing else
 	defer p.release()

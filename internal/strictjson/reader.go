@@ -6,15 +6,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Reader reads a text that [Check] has passed, value by value, for those who tell more of it than
+// Reader reads a text that [Check] has passed, value by value, for callers that report more than
 // [Decode], which ends at the first value that does not fit. It is for one goroutine.
 type Reader struct {
 	reader
 	start int
 }
 
-// Read judges a text as [Check] does and, when it is in order, calls f with a Reader of it, which
-// is of use until f returns. The error is a *Fault, and then f is not called.
+// Read checks a text as [Check] does and, if it is valid, calls f with a Reader of it, which can be
+// used until f returns. The error is a *Fault, and then f is not called.
 func Read(text []byte, l Limits, f func(*Reader)) error {
 	p := decoders.Get().(*pooledDecoder) // the pool holds nothing else
 	defer p.release()
@@ -29,7 +29,7 @@ func Read(text []byte, l Limits, f func(*Reader)) error {
 // Kind is what comes next by its first byte, with '0' for every number; also '}' and ']'.
 func (r *Reader) Kind() byte { return byte(r.d.PeekKind()) }
 
-// Value reads the next value, or the name of a member, and returns it as it stands in the text.
+// Value reads the next value, or the name of a member, and returns it as written in the text.
 func (r *Reader) Value() []byte {
 	v, _ := r.d.ReadValue() // there is one, and it is in order
 	r.start = int(r.d.InputOffset()) - len(v)
@@ -61,8 +61,8 @@ func (r *Reader) Each(one func(i int)) {
 	r.start = start
 }
 
-// Start is the offset of what was read last.
+// Start is the offset of the value that was read last.
 func (r *Reader) Start() int { return r.start }
 
-// Pointer is the place of what was read last (RFC 6901).
+// Pointer is the position of the value that was read last (RFC 6901).
 func (r *Reader) Pointer() string { return string(r.d.StackPointer()) }

@@ -5,8 +5,8 @@ import (
 	"hash"
 )
 
-// Digest writes to h all that n says and, with places, where in the source each part of it stands:
-// two nodes that write the same are the same.
+// Digest writes the content of n to h and, with places, the source position of each part: nodes
+// with equal output are equal.
 func (n *Node) Digest(h hash.Hash, places bool) {
 	if n == nil {
 		h.Write([]byte{0xFF})

@@ -16,9 +16,8 @@ const maxProblems = 20
 
 const depthMessage = "nested deeper than %d levels"
 
-// Parse reads one document. It returns either the tree or what is wrong with the source:
-// refused features all at once; a syntax error or a limit alone, because what follows is
-// guesswork.
+// Parse reads one document. It returns either the tree or the problems of the source: all refused
+// features together; a syntax error or a limit alone, because the rest would be guesswork.
 func Parse(src []byte, limits Limits) (*Node, []Problem) {
 	b := &builder{src: newSource(string(src)), limits: limits}
 	b.characters()

@@ -17,8 +17,8 @@ import (
 	"unicode/utf8"
 )
 
-// Kind tells what a Node is. A plain scalar is resolved by the core schema of
-// YAML 1.2 (section 10.3.2).
+// Kind is the type of a Node. A plain scalar is resolved by the core schema of YAML 1.2 (section
+// 10.3.2).
 type Kind uint8
 
 // The kinds.
@@ -58,8 +58,8 @@ type mark struct{ off, line, col int }
 // IsScalar reports whether n is neither a Mapping nor a Sequence.
 func (n *Node) IsScalar() bool { return n.Kind != Mapping && n.Kind != Sequence }
 
-// Pos returns the place of the character at byte offset off of n.Text. An offset
-// beyond the text gives the place behind it.
+// Pos returns the position of the character at byte offset off of n.Text. An offset beyond the text
+// gives the position after it.
 func (n *Node) Pos(off int) (line, col int) {
 	off = min(max(off, 0), len(n.Text))
 	i := sort.Search(len(n.marks), func(i int) bool { return n.marks[i].off > off }) - 1
@@ -96,7 +96,7 @@ type Problem struct {
 	Message   string
 	Hint      string // what to do; may be empty
 	Limit     bool   // a limit, not the syntax
-	Empty     bool   // there is no document: nothing but blanks and comments
+	Empty     bool   // the text has only blanks and comments
 }
 
 // Limits bounds a source.

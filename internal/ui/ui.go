@@ -46,7 +46,7 @@ var pageFiles embed.FS
 //go:embed assets
 var assetFiles embed.FS
 
-// Library is what the pages read of the stored documents.
+// Library reads the stored documents for the pages.
 type Library interface {
 	List(ctx context.Context, space record.Space, q record.Query) (*record.Page, error)
 	Document(ctx context.Context, space record.Space, id record.Hash) (*record.Document, error)
@@ -59,16 +59,16 @@ type Report struct {
 	Name  string
 	Title string
 	About string // one sentence for people; may be empty
-	// Data is what its button under "New document" sends as data, a JSON object. A report
-	// with nil Data has no button: people cannot guess what it wants.
+	// Data is the data that its button under "New document" sends, a JSON object. A report with nil
+	// Data has no button, because users cannot guess what it needs.
 	Data []byte
 }
 
-// Options are what the pages work with.
+// Options are the components of the pages.
 type Options struct {
 	Library Library
-	// Space tells in which space a request acts. Its error is the answer, such as
-	// a *web.Problem with 401.
+	// Space returns the space of a request. Its error is the response, such as a *web.Problem with
+	// 401.
 	Space   func(*web.Context) (record.Space, error)
 	Reports []Report
 	// BaseURL begins the commands that the pages show, such as https://q.example;
@@ -78,10 +78,10 @@ type Options struct {
 	Log *slog.Logger
 	// Signers are the names of the keys by which each space may sign.
 	Signers map[record.Space][]string
-	// MostFileBytes is what the API takes of files at once, so that more is not sent in vain; 0:
-	// not known.
+	// MostFileBytes is the API's limit for all files of a request, so that larger ones are not
+	// sent; 0: unknown.
 	MostFileBytes int64
-	// Token says that the API wants a token, which the commands then send.
+	// Token says that the API requires a token, which the commands then send.
 	Token bool
 }
 
@@ -93,8 +93,8 @@ type pages struct {
 	tmpl *template.Template
 }
 
-// Register adds the pages to g, whose middleware must have identified the caller,
-// as Options.Space needs it, and answers for g's App where there is no route.
+// Register adds the pages to g, whose middleware must have identified the caller for Options.Space.
+// It also serves error pages for paths of g's App without a route.
 func Register(g *web.Group, o Options) error {
 	if o.Library == nil || o.Space == nil {
 		return errors.New("ui: Library and Space are needed")

@@ -8,10 +8,9 @@ import (
 	"sync/atomic"
 )
 
-// Cache keeps subsets. It is safe for concurrent use; a hit takes no lock. The
-// key is the SHA-256 of the font's hash, the whole glyph set and the texts, so
-// a hit is the very subset that would be made anew. The nil Cache keeps
-// nothing.
+// Cache caches subsets. It is safe for concurrent use; a hit takes no lock. The key is the SHA-256
+// of the font's hash, the whole glyph set and the texts, so a hit is exactly the subset that would
+// be made otherwise. The nil Cache caches nothing.
 type Cache struct {
 	max     int64
 	deflate Deflate
@@ -67,7 +66,7 @@ func (c *Cache) Subset(u *Use, exact bool) (*Subset, error) {
 	return s, nil
 }
 
-// Bytes returns the size of what is kept.
+// Bytes returns the size of the cached subsets.
 func (c *Cache) Bytes() int64 {
 	if c == nil {
 		return 0

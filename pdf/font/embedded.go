@@ -400,17 +400,19 @@ func readCodes(b []byte) func(code uint32) GID {
 	}
 }
 
-// Code is a code of a simple font with what it may mean: a reader finds its glyph by one of them.
+// Code is a code of a simple font with its possible meanings: a reader finds its glyph by one of
+// them.
 type Code struct {
 	Value byte
 	Name  string // of the glyph; may be empty
-	Text  string // what it stands for by its encoding; may be empty
+	Text  string // its text by the encoding; may be empty
 	Mac   int    // the code of Text in MacRomanEncoding, below 0: none
 }
 
-// ByCode returns the glyphs that a code of a simple font may show, each that some reader takes, in
-// rising order and without .notdef; known is false where the program has maps or names that are not
-// read. text tells what the name of a glyph stands for, and must be the same function in all calls.
+// ByCode returns the glyphs that a code of a simple font may show, each of which some reader
+// chooses, in rising order and without .notdef. known is false if the program has maps or names
+// that are not read. text returns the text of a glyph name, and must be the same function in all
+// calls.
 func (p *Embedded) ByCode(c Code, text func(name string) string) (glyphs []GID, known bool) {
 	if p.unread || p.cff != nil && p.cff.keyed {
 		return nil, false
@@ -477,7 +479,7 @@ func (m embeddedCmap) byCode(set map[GID]bool, c Code) {
 	}
 }
 
-// ByCID returns the glyph of a CID, without the CIDToGIDMap of a TrueType font; ok is false where
+// ByCID returns the glyph of a CID, without the CIDToGIDMap of a TrueType font; ok is false if
 // there is none.
 func (p *Embedded) ByCID(cid uint32) (g GID, ok bool) {
 	if p.cff != nil && p.cff.keyed {
@@ -615,8 +617,8 @@ func (p *Embedded) CharacterMaps() (n int, symbols, unicode, macintosh bool) {
 	return n, symbols, unicode, macintosh
 }
 
-// CIDSet returns the bits of the CIDs that the program has glyphs for, the highest of each byte
-// first (ISO 32000-1, table 124): of TrueType those of all its glyphs, whose numbers they are.
+// CIDSet returns the bits of the CIDs for which the program has glyphs, the highest of each byte
+// first (ISO 32000-1, table 124). For TrueType these are all glyph numbers.
 func (p *Embedded) CIDSet() []byte {
 	const cids = 1 << 16
 	set := make([]byte, 0, p.NumGlyphs()/8+1)

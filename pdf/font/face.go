@@ -26,9 +26,9 @@ func (s Style) Bold() bool { return s.Weight >= 600 }
 type Metrics struct {
 	UnitsPerEm int
 
-	// Ascent and Descent bound a line of text; Descent is negative. LineGap is
-	// the extra space between two lines. All come from hhea, or from the
-	// typographic values of OS/2 where the font asks for it.
+	// Ascent and Descent bound a line of text; Descent is negative. LineGap is the extra space
+	// between two lines. All come from hhea, or from the typographic values of OS/2 if the font
+	// requires it.
 	Ascent, Descent, LineGap int
 
 	CapHeight, XHeight int

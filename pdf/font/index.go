@@ -74,9 +74,8 @@ func (f *Face) buildIndex() *glyphIndex {
 	return x
 }
 
-// Rune returns the character a glyph stands for by the character map: the
-// lowest one mapped to it. ok is false for glyphs no character is mapped to,
-// such as most ligatures.
+// Rune returns the character of a glyph by the character map: the lowest one mapped to it. ok is
+// false for glyphs without a character, such as most ligatures.
 func (f *Face) Rune(g GID) (r rune, ok bool) {
 	if int(g) >= f.numGlyphs {
 		return 0, false

@@ -11,7 +11,7 @@ import (
 
 // Source is a face of a family as a file not yet read.
 type Source struct {
-	Style Style  // what the face is chosen by, whatever the font says of itself
+	Style Style  // the properties by which the face is chosen, whatever the font states
 	Data  []byte // must not change
 	// Of a font collection, Name is the PostScript name of the face; without one, Index counts,
 	// from 0.
@@ -64,10 +64,9 @@ func NewLibrary(o Options) (*Library, error) {
 	return l, nil
 }
 
-// With returns a library that has the families of o in addition to, and where
-// names are equal in place of, those of l. The fallback of o is asked before
-// that of l. The limits of l stay. Fonts of one document come in this way; l
-// does not change.
+// With returns a library with the families of l and o; families of o replace those with equal
+// names. The fallback of o comes before that of l. The limits are those of l. It adds the fonts of
+// one document; l is not changed.
 func (l *Library) With(o Options) (*Library, error) {
 	n := &Library{families: map[string][]*slot{}, limits: l.limits}
 	if err := n.add(o.Families); err != nil {
@@ -212,8 +211,7 @@ func weightCost(want, have int) int {
 	return second + want - have
 }
 
-// Chain is a face with those that stand in for characters it lacks. It is safe
-// for concurrent use.
+// Chain is a face with fallback faces for characters that it lacks. It is safe for concurrent use.
 type Chain struct {
 	first Match
 	rest  []*slot
@@ -238,10 +236,9 @@ func (l *Library) Chain(family string, s Style) (*Chain, error) {
 // Primary returns the face that text is set in where it can be.
 func (c *Chain) Primary() Match { return c.first }
 
-// Pick returns the first face of the chain that has every character of
-// cluster, a grapheme cluster: base and marks must come from one font to fit
-// each other. Characters that draw nothing need no glyph. When there is no such
-// face the error is a [*MissingError].
+// Pick returns the first face of the chain that has every character of cluster, a grapheme cluster:
+// base and marks must come from one font to fit each other. Invisible characters need no glyph. If
+// there is no such face, the error is a [*MissingError].
 func (c *Chain) Pick(cluster string) (*Face, error) {
 	return c.PickIf(cluster, func(*Face) bool { return true })
 }

@@ -31,9 +31,8 @@ func (s *Subset) size() int64 {
 	return int64(fixed + len(s.Name) + len(s.Program) + len(s.W) + len(s.Unicode))
 }
 
-// Descriptor holds the values of a FontDescriptor (ISO 32000-2, 9.8), lengths
-// in 1/1000 em. StemV is an estimate from the weight: TrueType fonts do not
-// state one.
+// Descriptor has the values of a FontDescriptor (ISO 32000-2, 9.8), lengths in 1/1000 em. StemV is
+// an estimate from the weight, because TrueType fonts do not state it.
 type Descriptor struct {
 	Flags                      int
 	BBox                       [4]int

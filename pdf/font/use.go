@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Use collects the glyphs one document draws with one face, and the text they
-// stand for. It is not safe for concurrent use.
+// Use collects the glyphs that one document draws with one face, and their texts. It is not safe
+// for concurrent use.
 type Use struct {
 	face  *Face
 	index *glyphIndex
@@ -54,17 +54,15 @@ func (u *Use) AddRune(g GID, r rune) bool {
 	return u.assign(g, string(r))
 }
 
-// Draw records that g, which must be below NumGlyphs, is drawn for the character
-// that it stands for by [Face.Runes].
+// Draw records that g, which must be below NumGlyphs, is drawn for the character that [Face.Runes]
+// gives.
 func (u *Use) Draw(g GID) { u.drawn.add(g) }
 
-// Add is AddRune for a glyph that stands for several characters, such as a
-// ligature. An empty text records the glyph alone, for the parts of a cluster
-// whose text is stated otherwise.
+// Add is AddRune for a glyph of several characters, such as a ligature. An empty text records the
+// glyph alone, for the parts of a cluster whose text is stated otherwise.
 //
-// A glyph of the character map always stands for its lowest character there;
-// one outside it, or one of a presentation form, stands for the text it is
-// first added with.
+// A glyph of the character map always has the text of its lowest character there. One outside it,
+// or one of a presentation form, has the text with which it is first added.
 func (u *Use) Add(g GID, text string) bool {
 	if int(g) >= u.face.numGlyphs {
 		return false

@@ -35,8 +35,8 @@ import (
 	"example.com/quire/pdf/internal/diag"
 )
 
-// The ways a conversion fails. A limit that is exceeded is a [LimitError], what was asked for and
-// cannot be an [OptionError], and the end of the caller's context is the context's own error.
+// The errors of a conversion. An exceeded limit is a [LimitError], an invalid request an
+// [OptionError], and the end of the caller's context is the context's own error.
 var (
 	ErrNoBrowser = errors.New("htmlpdf: no Chromium found: install chromium, or name it in Options.Browser")
 	ErrBrowser   = errors.New("htmlpdf: the browser failed") // it did not start, or it ended
@@ -72,11 +72,11 @@ type Options struct {
 	NoSandbox bool
 
 	// Resources answers the requests of pages: GET, without cookies, credentials or Referer. A
-	// redirect is given back to the browser, whose next request is asked for anew. An error, as a
-	// guard against private networks returns it, is a resource that is missing. nil refuses all.
+	// redirect is returned to the browser, whose next request is checked like any other. An error,
+	// as a guard against private networks returns it, is a missing resource. nil refuses all.
 	Resources http.RoundTripper
 
-	// Limits bound what is read and made; a zero field means its default.
+	// Limits bound input and output; a zero field means its default.
 	Limits Limits
 }
 
@@ -123,9 +123,9 @@ type Source struct {
 	// Scripts lets the scripts of the page run until it is loaded.
 	Scripts bool
 
-	// Missed, when set, is told of each address that the page asked for in vain, with the reason:
-	// the error of [Options.Resources], or that there are none. It is called by several goroutines
-	// at once, and by none any more when the conversion has returned.
+	// Missed, if set, is called for each address that the page requested and did not get, with the
+	// reason: the error of [Options.Resources], or that there are none. It is called by several
+	// goroutines concurrently, and not after the conversion has returned.
 	Missed func(address string, reason error)
 }
 

@@ -15,8 +15,9 @@ type PDFOptions struct {
 	Background    bool     // backgrounds are printed
 	CSSPageSize   bool     // a size that the page gives in @page takes the place of Width and Height
 	Pages         string   // such as "1-3,5"; "" is all
-	// Grayscale is refused: Chromium makes a picture of a page that is turned gray, and its text is
-	// lost. [ImageOptions] have it; what is printed is gray where the page's own colours are.
+	// Grayscale is refused: Chromium makes an image of a page that is turned gray, so its text
+	// could not be extracted. [ImageOptions] have it. A printed page is gray if the page's own
+	// colours are.
 	Grayscale bool
 }
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Barcode is what a reader found on a page.
+// Barcode is a barcode that a reader found on a page.
 type Barcode struct {
 	Page   int    // from 1
 	Format string // as the reader calls it, such as QRCode or EAN-13

@@ -19,8 +19,8 @@ const goldenDPI = 80
 // that moves or a colour that changes is far more.
 const mostDifference = 1.5
 
-// Golden holds the pages of a PDF file against those of a folder, page-1.png and so on, drawn by
-// pdftoppm. update writes them anew.
+// Golden compares the pages of a PDF file, drawn by pdftoppm, with those of a directory, page-1.png
+// and so on. update writes them.
 func Golden(tb testing.TB, file, dir string, update bool) {
 	tb.Helper()
 	pages := Raster(tb, file, goldenDPI)

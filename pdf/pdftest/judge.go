@@ -40,8 +40,8 @@ var installs = map[string]string{
 	"tesseract":  "apt-get install tesseract-ocr",
 }
 
-// Need skips the test when a judge is missing, or fails it with
-// REQUIRE_JUDGES=1, and returns its path.
+// Need skips the test if a judge is missing, or fails it with REQUIRE_JUDGES=1, and returns its
+// path.
 func Need(tb testing.TB, judge string) string {
 	tb.Helper()
 	path, err := find(judge)
@@ -118,7 +118,7 @@ func run(tb testing.TB, judge string, args ...string) (stdout, stderr string, co
 	return output(tb, cmd)
 }
 
-// Run runs a judge and returns all that it printed, and its exit status.
+// Run runs a judge and returns its output and exit status.
 func Run(tb testing.TB, judge string, args ...string) (out string, code int) {
 	tb.Helper()
 	stdout, stderr, code := run(tb, judge, args...)

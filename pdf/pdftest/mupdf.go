@@ -28,7 +28,7 @@ func MuPDF(tb testing.TB, file string, dpi int) (pages []image.Image) {
 	return pages
 }
 
-// MuPDFText returns the text that mutool finds in what the pages of a file show.
+// MuPDFText returns the text that mutool finds on the pages of a file.
 func MuPDFText(tb testing.TB, file string) string {
 	tb.Helper()
 	out, errs, code := run(tb, "mutool", "draw", "-q", "-F", "txt", file)

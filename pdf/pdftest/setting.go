@@ -10,15 +10,16 @@ import (
 	"example.com/quire/pdf/internal/text/gotext"
 )
 
-// Setting sets English text in 10 pt Liberation Sans as documents do, and draws nothing: for
-// benchmarks of what a whole document does not show by itself. It is not safe for concurrent use.
+// Setting lays out English text in 10 pt Liberation Sans as documents do, and draws nothing: for
+// benchmarks of steps that a whole document does not show separately. It is not safe for concurrent
+// use.
 type Setting struct {
 	words *text.Typesetter
 	piece [1]text.Piece
 }
 
-// NewSetting returns a Setting whose words come from the cache once they were shaped; with slow
-// each is shaped anew by the tables of OpenType.
+// NewSetting returns a Setting whose words come from the cache once they were shaped; with slow,
+// each is shaped again with the OpenType tables.
 func NewSetting(slow bool) (*Setting, error) {
 	const cache = 16 << 20
 	s := &Setting{words: text.NewTypesetter(liberation.New(), &gotext.Shaper{Proven: liberation.Embedded}, &gotext.Segmenter{}, cache)}
@@ -39,8 +40,8 @@ func (s *Setting) Justify(paragraphs []string, width doc.Length, total bool) (in
 	return s.set(paragraphs, width, text.Options{Align: doc.AlignJustify, Total: total, Hyphenate: true})
 }
 
-// Lines sets each text in a line of its own, or in more where it is wider than width. It returns
-// how many lines there are.
+// Lines lays out each text in its own line, or in more if it is wider than width. It returns the
+// number of lines.
 func (s *Setting) Lines(texts []string, width doc.Length) (int, error) {
 	return s.set(texts, width, text.Options{Align: doc.AlignLeft})
 }

@@ -22,10 +22,10 @@ type Verdict struct {
 // veraScript is run by the interpreter of JavaScript that veraPDF brings along.
 const veraScript = "pdf/pdftest/verapdf.js"
 
-// VeraPDF judges every file whose name ends in .pdf of each folder against the flavour that is the
-// folder's key: "4" for PDF/A-4, "ua2" for PDF/UA-2. It returns the verdicts by flavour and file
-// name. One call is one start of the Java machine, some seconds: put many files into one folder and
-// many folders into one call. With -short, the test ends here.
+// VeraPDF validates every file whose name ends in .pdf of each directory against the flavour that
+// is the directory's key: "4" for PDF/A-4, "ua2" for PDF/UA-2. It returns the verdicts by flavour
+// and file name. One call is one start of the Java machine, some seconds: put many files into one
+// directory and many directories into one call. With -short, the test ends here.
 func VeraPDF(tb testing.TB, folders map[string]string) map[string]map[string]Verdict {
 	tb.Helper()
 	if testing.Short() {
