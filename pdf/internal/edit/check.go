@@ -597,6 +597,8 @@ func (c *checker) content(in surface, data []byte, marks []mark, depth int, pain
 				device(max(c.device(args[0], 0), c.device(space, 0)))
 				if n, _ := args[0].(cos.Name); c.space(space) != nil || spacesOfNames[n] {
 					paint.colour(op, c.cmyk(space))
+				} else { // none is set, and what DefaultGray says is of those that are
+					c.j.Content(page, []byte("g"), nil)
 				}
 			}
 			return nil

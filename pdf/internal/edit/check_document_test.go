@@ -405,9 +405,17 @@ func documentRules(t *testing.T) map[string]judged {
 	} {
 		all[name] = judged{standard.PDFA2b, x.clause, gray(x.space)}
 	}
+	all["a space that is there after one that is not"] = judged{standard.PDFA2b, "6.2.4.3", of("2B", func(a *archive) {
+		a.intents, a.content, a.resources = "[]", "/None cs /C cs 0 0 9 9 re f", "/ColorSpace<</C"+calibrated+"/DefaultGray"+calibrated+">>"
+	})}
 	for name, space := range map[string]string{"null": "null", "nothing": "99 0 R", "empty": "[]", "no space": "true"} {
 		all["colours of a space that is "+name] = judged{standard.PDFA2b, "6.2.4.3", of("2B", func(a *archive) {
 			a.intents, a.content, a.resources = "[]", "/C cs 0 0 9 9 re f", "/ColorSpace<</C "+space+">>"
+		})}
+		all["colours of a space that is "+name+" beside a default"] = judged{standard.PDFA2b, "6.2.4.3", gray("/C " + space + "/DefaultGray" + calibrated)}
+		all["lines of a space that is "+name+" after others"] = judged{standard.PDFA2b, "6.2.4.3", of("2B", func(a *archive) {
+			a.intents, a.content = "[]", "/D CS 0 0 9 9 re s /C CS 0 0 9 9 re s"
+			a.resources = "/ColorSpace<</C " + space + "/D" + calibrated + "/DefaultGray" + calibrated + ">>"
 		})}
 	}
 	for name, space := range map[string]string{"empty": "[]", "no space": "true"} {
