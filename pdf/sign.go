@@ -3,7 +3,6 @@ package pdf
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"crypto/x509"
 	"encoding/binary"
 	"encoding/hex"
@@ -228,15 +227,16 @@ func (r *SignRequest) shown() []string {
 }
 
 // chains are certificate chains that hold, with the most bytes that a signature may have, by the
-// hash of all that both depend on, so that those of a signer are verified once and not with each
+// bytes of all that both depend on, so that those of a signer are verified once and not with each
 // document. It is safe for concurrent use; the zero value is empty.
 type chains struct {
 	mu    sync.Mutex
-	known map[[sha256.Size]byte]int
+	known map[string]int
+	bytes int // of what known goes by
 }
 
-// mostChains is how many are kept.
-const mostChains = 1000
+// mostChains is how many bytes of chains are kept, some thousand chains.
+const mostChains = 4 << 20
 
 // check returns an error where the chain of an identity does not hold, else the most bytes of its
 // signatures.
@@ -252,9 +252,8 @@ func (c *chains) check(id *sign.Identity) (room int, err error) {
 	for _, cert := range id.Chain {
 		how = append(how, cert.Raw...) // DER says itself how long it is
 	}
-	key := sha256.Sum256(how)
 	c.mu.Lock()
-	room, holds := c.known[key]
+	room, holds := c.known[string(how)]
 	c.mu.Unlock()
 	if holds {
 		return room, nil
@@ -267,10 +266,13 @@ func (c *chains) check(id *sign.Identity) (room int, err error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.known) >= mostChains || c.known == nil {
-		c.known = map[[sha256.Size]byte]int{}
+	if len(how) > mostChains {
+		return room, nil
 	}
-	c.known[key] = room
+	if c.bytes += len(how); c.bytes > mostChains || c.known == nil {
+		c.known, c.bytes = map[string]int{}, len(how)
+	}
+	c.known[string(how)] = room
 	return room, nil
 }
 

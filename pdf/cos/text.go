@@ -91,15 +91,23 @@ func AppendHex[T ~string | ~[]byte](dst []byte, s T) []byte {
 // PutHex writes the digits of src, small letters, to the beginning of dst, which must have room for
 // two of each byte. It is encoding/hex.Encode with four bytes at a time.
 func PutHex(dst, src []byte) {
-	for ; len(src) >= 4; dst, src = dst[8:], src[4:] {
-		x := uint64(binary.BigEndian.Uint32(src))
-		x = (x<<16 | x) & 0x0000FFFF0000FFFF
-		x = (x<<8 | x) & 0x00FF00FF00FF00FF
-		x = (x<<4 | x) & 0x0F0F0F0F0F0F0F0F                           // a digit in each byte
-		letters := (x + 0x0606060606060606) >> 4 & 0x0101010101010101 // 1 for those from 10
-		binary.BigEndian.PutUint64(dst, x+0x3030303030303030+letters*('a'-'0'-10))
+	for len(src) >= 8 {
+		to, from := (*[16]byte)(dst), (*[8]byte)(src)
+		binary.BigEndian.PutUint64(to[:8], digitsOf(binary.BigEndian.Uint32(from[:4])))
+		binary.BigEndian.PutUint64(to[8:], digitsOf(binary.BigEndian.Uint32(from[4:])))
+		dst, src = dst[16:], src[8:]
 	}
 	hex.Encode(dst, src)
+}
+
+// digitsOf returns the digits of four bytes.
+func digitsOf(four uint32) uint64 {
+	x := uint64(four)
+	x = (x<<16 | x) & 0x0000FFFF0000FFFF
+	x = (x<<8 | x) & 0x00FF00FF00FF00FF
+	x = (x<<4 | x) & 0x0F0F0F0F0F0F0F0F                           // a digit in each byte
+	letters := (x + 0x0606060606060606) >> 4 & 0x0101010101010101 // 1 for those from 10
+	return x + 0x3030303030303030 + letters*('a'-'0'-10)
 }
 
 // AppendText appends s, UTF-8, as a text string object (7.9.2.2): in PDFDocEncoding if every

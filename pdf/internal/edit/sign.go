@@ -114,15 +114,15 @@ func (b *blanks) AppendPDF(dst []byte) []byte {
 // Dict returns the dictionary of the signature, without ByteRange and Contents. More are references
 // beside that of a certification (ISO 32000-2, 12.8.1).
 func (s *Signature) Dict(more ...cos.Object) cos.Dict {
-	text := func(v string) cos.Object {
-		if v == "" {
-			return nil
+	d := append(make(cos.Dict, 0, 9),
+		cos.E("Type", cos.Name("Sig")), cos.E("Filter", cos.Name("Adobe.PPKLite")), cos.E("SubFilter", cos.Name("ETSI.CAdES.detached")), cos.E("M", cos.Date(s.Time)))
+	for _, x := range [...]struct {
+		key  cos.Name
+		text string
+	}{{"Name", s.Name}, {"Reason", s.Reason}, {"Location", s.Location}, {"ContactInfo", s.Contact}} {
+		if x.text != "" {
+			d = append(d, cos.E(x.key, cos.Text(x.text)))
 		}
-		return cos.Text(v)
-	}
-	d := cos.Dict{
-		cos.E("Type", cos.Name("Sig")), cos.E("Filter", cos.Name("Adobe.PPKLite")), cos.E("SubFilter", cos.Name("ETSI.CAdES.detached")),
-		cos.E("M", cos.Date(s.Time)), cos.E("Name", text(s.Name)), cos.E("Reason", text(s.Reason)), cos.E("Location", text(s.Location)), cos.E("ContactInfo", text(s.Contact)),
 	}
 	var references cos.Array
 	if s.Certify != 0 {
