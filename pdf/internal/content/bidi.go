@@ -10,13 +10,13 @@ import (
 
 // Pages have text as it stands, from left to right on its baseline; readers have it in the order of
 // reading. What follows turns the first into the second: the bidirectional algorithm (UAX #9)
-// inverted. Its last step, L2, is its own inverse, so only the levels must be found: text from right
-// to left has level 1, text from left to right and numbers within it level 2. They are those that
-// rules W1 to N2 give the line that was meant, but where two lines look alike.
+// inverted. Its last step, L2, is its own inverse, so only the levels must be found: text from
+// right to left has level 1, text from left to right and numbers within it level 2. They are those
+// that rules W1 to N2 give the line that was meant, but where two lines look alike.
 //
-// The surprising case are numbers. "12 34" between Hebrew words stands as 34 12, for each number has
-// a level of its own, while "A 12 34" stands there as it is read, for numbers behind Latin letters
-// are of their run.
+// The surprising case are numbers. "12 34" between Hebrew words stands as 34 12, for each number
+// has a level of its own, while "A 12 34" stands there as it is read, for numbers behind Latin
+// letters are of their run.
 
 // dir is what a character means for the order of those beside it.
 type dir uint8
@@ -341,8 +341,8 @@ func other(line []char, i, j int, right bool) {
 	digits(line, from, to)
 }
 
-// core returns the characters from i to j without those at the ends that have no direction, but with
-// brackets whose others are within (N0).
+// core returns the characters from i to j without those at the ends that have no direction, but
+// with brackets whose others are within (N0).
 func core(line []char, i, j int, right bool) (from, to int) {
 	within := func(c char) bool {
 		return c.counts(right) || right && (c.dir == dirDigit || c.dir == dirArabic)

@@ -10,7 +10,8 @@ import (
 	"example.com/quire/pdf/internal/text/bidi"
 )
 
-// shownAs returns text as it stands by UAX #9, from left to right; mirror gives brackets the characters that are seen.
+// shownAs returns text as it stands by UAX #9, from left to right; mirror gives brackets the
+// characters that are seen.
 func shownAs(text string, base bidi.Base, mirror bool) string {
 	var p bidi.Paragraph
 	levels := p.Levels(text, base)
@@ -66,8 +67,8 @@ func TestTextIsReadInItsOrder(t *testing.T) {
 	}
 }
 
-// TestReadTextIsSeenAsItStands: whatever words stand on a line, what is read of it would be seen so,
-// where one direction has more words than the other, and but for four lines in a thousand.
+// TestReadTextIsSeenAsItStands: whatever words stand on a line, what is read of it would be seen
+// so, where one direction has more words than the other, and but for four lines in a thousand.
 func TestReadTextIsSeenAsItStands(t *testing.T) {
 	f, resources := fonts(everyCharacter)
 	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same words each time
@@ -112,7 +113,7 @@ func FuzzLogical(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		var line []word
 		n := 0
-		for _, w := range strings.FieldsSeq(s) {
+		for w := range strings.FieldsSeq(s) {
 			var x word
 			for _, r := range w {
 				x.Parts = append(x.Parts, Part{Text: string(r)})

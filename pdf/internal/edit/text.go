@@ -333,8 +333,8 @@ func (f *flow) word(parts []content.Part, line int) {
 
 // flows returns the text of a page in the orders in which it is searched: that of reading, and the
 // same with words joined that a hyphen divides at the end of a line; where all is set, as it was
-// drawn. Text from right to left is searched as others read it too: in words as they stand from left
-// to right, for some makers draw what is to be read so, and as content.Text.Others has it.
+// drawn. Text from right to left is searched as others read it too: in words as they stand from
+// left to right, for some makers draw what is to be read so, and as content.Text.Others has it.
 func flows(t *content.Text, all bool) []*flow {
 	parts := 0
 	for i := range t.Order {
