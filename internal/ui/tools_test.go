@@ -217,7 +217,13 @@ func TestBrowserToolPicksPages(t *testing.T) {
 	if s := ask[string](t, b, `document.querySelector('[name=pages]').value`); s != "3,1-2" {
 		t.Errorf("the pages are %q", s)
 	}
+	if s := ask[string](t, b, `[...document.querySelectorAll('.sheet')].map((s) => s.dataset.place).join()`); s != "2,3,1" {
+		t.Errorf("the pages have the places %q", s)
+	}
 	b.press(t, " ")
+	if s := ask[string](t, b, `[...document.querySelectorAll('.sheet')].map((s) => s.dataset.place ?? '').join()`); s != "2,,1" {
+		t.Errorf("without the second the pages have the places %q", s)
+	}
 	b.usable(t)
 	check(t, chromedp.Do(b.ctx, chromedp.Click(chromedp.CSS(`#run`))))
 	b.until(t, `document.querySelectorAll('#made .sheet').length === 2`)

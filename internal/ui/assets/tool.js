@@ -192,6 +192,7 @@ function choose(n, sheet) {
   if (picked.has(n)) picked.delete(n);
   else picked.set(n, sheet);
   sheet.setAttribute('aria-pressed', String(picked.has(n)));
+  number();
   const runs = [];
   for (const p of picked.keys()) {
     const last = runs.at(-1);
@@ -205,7 +206,22 @@ function choose(n, sheet) {
 pagesField?.addEventListener('input', () => {
   for (const sheet of picked.values()) sheet.setAttribute('aria-pressed', 'false');
   picked.clear();
+  number();
 });
+
+// number shows where pages that are put into a new order will stand.
+function number() {
+  if (name !== 'reorder') return;
+  for (const sheet of chosen.querySelectorAll('.sheet[data-place]')) {
+    delete sheet.dataset.place;
+    sheet.removeAttribute('aria-description');
+  }
+  let place = 0;
+  for (const sheet of picked.values()) {
+    sheet.dataset.place = ++place;
+    sheet.setAttribute('aria-description', `Number ${place} in the new order`);
+  }
+}
 
 // Areas
 
