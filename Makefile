@@ -37,7 +37,7 @@ test: testreport ## the whole suite; says at its end which outside judges were m
 
 testreport:
 	@mkdir -p $(BUILD)
-	@$(GO) -C tools build -buildvcs=false -o ../$(BUILD)/testreport ./testreport
+	@$(GO) -C tools build -trimpath -buildvcs=false -o ../$(BUILD)/testreport ./testreport
 
 check: lint test check-rest ## everything that must hold before a change lands
 
@@ -78,7 +78,7 @@ tools-go: $(LINT)
 
 $(LINT): tools/go.mod
 	@mkdir -p $(TOOLS)
-	cd tools && $(GO) build -o ../$(LINT) github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+	cd tools && $(GO) build -trimpath -o ../$(LINT) github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 
 assets: ## rebuild the embedded third-party assets and compare
 	./tools/build-assets

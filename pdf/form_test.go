@@ -183,7 +183,7 @@ func TestFieldsThatCannotBe(t *testing.T) {
 		b.Header(doc.Running{All: []doc.Node{&f}}).Text("x")
 		return nil
 	})
-	if err == nil || !strings.Contains(err.Error(), "stands in the body") {
+	if err == nil || !strings.Contains(err.Error(), "allowed in the body") {
 		t.Errorf("in a header: %v", err)
 	}
 	res, err := e.Build(t.Context(), &bytes.Buffer{}, pdf.RenderOptions{}, func(b *doc.Builder) error {

@@ -284,7 +284,7 @@ func TestVisibleSignaturesAreSetInGivenFonts(t *testing.T) {
 	e, a := newEngine(t, pdf.Config{}), newAuthority(t)
 	const name = "สวัสดี"
 	id := a.identity(t, name, ecKey(t, elliptic.P256()))
-	body := ourForm(t, e, standard.PDFA4, standard.PDFUA2)
+	body, _ := render(t, e, pdf.RenderOptions{Standards: []standard.ID{standard.PDFA4, standard.PDFUA2}}, note("One", 1))
 	r := pdf.SignRequest{Identity: id, Time: testTime, Rect: [4]float64{100, 100, 300, 160}}
 	var option *pdf.OptionError
 	if _, err := e.Sign(t.Context(), io.Discard, opened(t, e, body), r); !errors.As(err, &option) || option.Field != "box" || !strings.HasSuffix(option.Want, "font-file") {

@@ -98,7 +98,7 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("decode %.20q: %v, %d, %v", src, v, n, err)
 		}
 	}
-	if _, _, err := (Binary[mapped]{}).Decode([]byte("v")); err == nil || !strings.Contains(err.Error(), "codec.mapped is no pointer type") {
+	if _, _, err := (Binary[mapped]{}).Decode([]byte("v")); err == nil || !strings.Contains(err.Error(), "codec.mapped is not a pointer type") {
 		t.Errorf("no pointer: %v", err)
 	}
 }

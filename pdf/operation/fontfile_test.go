@@ -1,3 +1,5 @@
+//go:build !race
+
 package operation_test
 
 import (

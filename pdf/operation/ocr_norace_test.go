@@ -44,7 +44,7 @@ func TestWhatOCRCannotProve(t *testing.T) {
 	}{
 		"a format":    {drawing([]string{unread}, "", whole), &grayOCR{word: "Zanzibar"}, []string{"page 2", "JBIG2Decode"}},
 		"a pattern":   {bytes.Replace(drawing([]string{gray, pattern}, ""), []byte("<</XObject"), []byte("<</Pattern<</P 4 0 R>>/XObject"), 1), &grayOCR{word: "Zanzibar"}, []string{"object ", "no page draws"}},
-		"drawn small": {drawing([]string{fine}, "q 20 0 0 20 50 50 cm /I Do Q"), &sharpOCR{grayOCR{word: "Zanzibar"}}, []string{"object ", "so small"}},
+		"drawn small": {drawing([]string{fine}, "q 20 0 0 20 50 50 cm /I Do Q"), &sharpOCR{grayOCR{word: "Zanzibar"}}, []string{"object ", "too small on the page"}},
 		"an inline image of a hidden annotation": {bytes.Replace(
 			drawing([]string{stream(strings.ReplaceAll(grayImage, "100", "1"), "\xff"), hidden}, ""), []byte("<</Type/Page/"),
 			[]byte("<</Annots[<</Type/Annot/Subtype/Stamp/F 2/Rect[0 0 100 100]/AP<</N 4 0 R>>>>]/Type/Page/"), 1,

@@ -224,7 +224,7 @@ func TestWrongRulesAreFoundBeforeTheyAreNeeded(t *testing.T) {
 		`"required": the field is not exported`: struct {
 			a int `validate:"required"`
 		}{},
-		`binding:"required", and the rules stand in`: struct {
+		`binding:"required", and the rules are in`: struct {
 			A int `binding:"required"`
 		}{},
 		`"bogus": no rule of this name`: struct {
