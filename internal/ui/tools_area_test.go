@@ -104,6 +104,9 @@ func TestBrowserToolDrawsAreas(t *testing.T) {
 	if page := ask[string](t, b, `document.querySelector('[name=pages]').value`); page != "2" {
 		t.Errorf("the pages are %q", page)
 	}
+	if ask[bool](t, b, `document.querySelector('[name=pages]').closest('details:not([open])') !== null`) {
+		t.Error("the page that was written is folded away")
+	}
 	press("#run")
 	b.until(t, `document.querySelectorAll('#made .sheet').length === 2`)
 
@@ -121,5 +124,8 @@ func TestBrowserToolDrawsAreas(t *testing.T) {
 	press(`[data-area="use"]`)
 	if got := b.areas(t); len(got) != 1 || !near(got[0], []float64{100, height - 200, 400, height - 50}) {
 		t.Errorf("the area is %v", got)
+	}
+	if page := ask[string](t, b, `document.querySelector('[name=pages]').value`); page != "" {
+		t.Errorf("the area to crop is of page %s alone", page)
 	}
 }

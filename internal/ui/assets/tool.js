@@ -240,7 +240,11 @@ drawArea?.addEventListener('click', async () => {
   const page = form.querySelector('[name=page]') ?? pagesField; // where a signature stands, or which pages are changed
   pick({ file: drawable, page: Number.parseInt(page.value, 10) || 1, value: box.value, many: 'several' in part('area').dataset }, (value, n) => {
     box.value = value;
-    if (drawable.numPages > 1 && (page !== pagesField || page.value === '')) page.value = n;
+    // An area to crop is that of all pages, unless pages are chosen; others are of the page that they were drawn on.
+    if (name !== 'crop' && drawable.numPages > 1 && (page !== pagesField || page.value === '')) {
+      page.value = n;
+      reveal(page);
+    }
     box.focus();
   });
 });
