@@ -3,6 +3,7 @@ package cos
 import (
 	"crypto"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash"
@@ -120,16 +121,26 @@ type Writer struct {
 	packed []byte // deflated data
 	secret []byte // encrypted data
 
-	body  []byte // of the open object stream
-	heads []head
-	objs  []byte // header and body of a closing object stream
+	body    []byte // of the open object stream
+	heads   []head
+	alike   [alikes]int32 // where the last object begins that begins as some do, by a hash of that, from 1
+	objs    []byte        // header and body of a closing object stream
+	repeats []Repeat      // in objs
 }
 
 // head is an object of the open object stream: its number and where it begins.
 type head struct {
-	num uint32
-	at  int
+	num  uint32
+	at   int
+	like int // where an earlier one begins that begins alike, from 1; 0: there is none
 }
+
+// alikes is how many beginnings of objects are told apart, and alikeLen how long they are: of the
+// structure elements, the type is part of it.
+const (
+	alikes   = 32
+	alikeLen = 24
+)
 
 // NewWriter returns a Writer that writes to out. The header is written with the first bytes;
 // nothing is written before.
@@ -158,6 +169,7 @@ func (w *Writer) Reset(out io.Writer, o Options) {
 	w.xref.reset(o.Spill, o.SpillAfter)
 	w.xref.add(1, entryFree)
 	w.body, w.packed, w.secret, w.objs, w.heads = kept(w.body), kept(w.packed), kept(w.secret), kept(w.objs), w.heads[:0]
+	clear(w.alike[:])
 	if w.buf = kept(w.buf); w.buf == nil {
 		w.buf = make([]byte, 0, bufferBytes+4<<10)
 	}
@@ -236,17 +248,21 @@ func (w *Writer) Put(ref Ref, o Object) error {
 	return w.closeIfFull(ref)
 }
 
-// PutRaw is Put for an object already in PDF syntax, as the append functions
-// make it. body is copied and not checked.
-func (w *Writer) PutRaw(ref Ref, body []byte) error {
+// PutRaw is Put for an object already in PDF syntax, as the append functions make it, in one or
+// more parts. They are copied and not checked.
+func (w *Writer) PutRaw(ref Ref, parts ...[]byte) error {
 	if err := w.claim(ref); err != nil {
 		return err
 	}
-	if w.opt.Classic && len(body) > 0 {
-		return w.direct(ref, Raw(body))
+	if w.opt.Classic {
+		if body := slices.Concat(parts...); len(body) > 0 {
+			return w.direct(ref, Raw(body))
+		}
 	}
 	w.open(ref)
-	w.body = append(w.body, body...)
+	for _, b := range parts {
+		w.body = append(w.body, b...)
+	}
 	return w.closeIfFull(ref)
 }
 
@@ -278,12 +294,17 @@ func (w *Writer) direct(ref Ref, o Object) error {
 // not make it much shorter. dict must not contain Length, Filter or DecodeParms; they are added
 // after its keys.
 func (w *Writer) Stream(ref Ref, dict Dict, data []byte) error {
+	return w.StreamRepeats(ref, dict, data, nil)
+}
+
+// StreamRepeats is [Writer.Stream] of data of which it is known where it repeats itself.
+func (w *Writer) StreamRepeats(ref Ref, dict Dict, data []byte, repeats []Repeat) error {
 	if w.err != nil {
 		return w.err
 	}
 	var shorter bool
 	var err error
-	if w.packed, shorter, err = compress(w.opt.Deflater, w.packed[:0], data, w.opt.Level); err != nil {
+	if w.packed, shorter, err = compress(w.opt.Deflater, w.packed[:0], data, repeats, w.opt.Level); err != nil {
 		return w.fail(fmt.Errorf("cos: write object %d: %w", ref.Num, err))
 	}
 	if !shorter {
@@ -295,7 +316,7 @@ func (w *Writer) Stream(ref Ref, dict Dict, data []byte) error {
 // Pack compresses the data of a stream as [Writer.Stream] does and appends it to dst; nil: the data
 // stays as it is.
 func Pack(d Deflater, dst, data []byte, level Level) ([]byte, error) {
-	out, shorter, err := compress(d, dst, data, level)
+	out, shorter, err := compress(d, dst, data, nil, level)
 	if err != nil || !shorter {
 		return nil, err
 	}
@@ -304,11 +325,13 @@ func Pack(d Deflater, dst, data []byte, level Level) ([]byte, error) {
 
 // compress is Pack for those who use the memory of dst again, whether the data became shorter or
 // not.
-func compress(d Deflater, dst, data []byte, level Level) (out []byte, shorter bool, err error) {
+func compress(
+	d Deflater, dst, data []byte, repeats []Repeat, level Level,
+) (out []byte, shorter bool, err error) {
 	if len(data) < leastDeflated {
 		return dst, false, nil
 	}
-	out, err = d.Deflate(dst, data, level)
+	out, err = deflate(d, dst, data, repeats, level)
 	return out, err == nil && len(out)-len(dst) < len(data), err
 }
 
@@ -491,10 +514,23 @@ func (w *Writer) closeIfFull(ref Ref) error {
 	if len(w.body) == w.heads[len(w.heads)-1].at {
 		return w.fail(&ObjectError{Ref: ref, Reason: "no value"})
 	}
+	w.likeBefore(&w.heads[len(w.heads)-1])
 	if len(w.heads) < perObjectStream && len(w.body) < objectStreamBytes {
 		return nil
 	}
 	return w.closeObjectStream()
+}
+
+// likeBefore finds the object before h that begins alike.
+func (w *Writer) likeBefore(h *head) {
+	if len(w.body)-h.at < alikeLen {
+		return
+	}
+	b := w.body[h.at : h.at+alikeLen]
+	x := binary.LittleEndian.Uint64(b) + 3*binary.LittleEndian.Uint64(b[8:]) + 5*binary.LittleEndian.Uint64(b[16:])
+	last := &w.alike[x*0x9E3779B97F4A7C15>>59]
+	h.like = int(*last)
+	*last = int32(h.at + 1) //nolint:gosec // G115: bounded by Limits.OutputBytes
 }
 
 // closeObjectStream writes the gathered objects (7.5.7).
@@ -506,21 +542,35 @@ func (w *Writer) closeObjectStream() error {
 	if w.err != nil {
 		return w.err
 	}
-	data := w.objs[:0]
-	for i, h := range w.heads {
+	data, repeats := w.objs[:0], w.repeats[:0]
+	before := 0
+	for i := range w.heads {
+		h := &w.heads[i]
 		w.xref.set(h.num, entryIn(ref.Num, i))
+		at := len(data)
+		if i > 0 {
+			repeats = append(repeats, Repeat{uint32(at), uint32(before)})
+		}
+		before = at
 		data = AppendInt(data, int64(h.num))
 		data = append(data, ' ')
 		data = AppendInt(data, int64(h.at))
 		data = append(data, ' ')
 	}
 	first := len(data)
+	for i := range w.heads {
+		if h := &w.heads[i]; h.like > 0 {
+			repeats = append(repeats, Repeat{uint32(first + h.at), uint32(first + h.like - 1)})
+		}
+	}
 	data = append(data, w.body...)
-	w.objs = data
+	w.objs, w.repeats = data, repeats
 	n := len(w.heads)
 	w.heads, w.body = w.heads[:0], w.body[:0]
+	clear(w.alike[:])
 	a := &w.arena
-	return w.Stream(ref, append(a.Entries(3), E("Type", Name("ObjStm")), E("N", a.Int(n)), E("First", a.Int(first))), data)
+	dict := append(a.Entries(3), E("Type", Name("ObjStm")), E("N", a.Int(n)), E("First", a.Int(first)))
+	return w.StreamRepeats(ref, dict, data, repeats)
 }
 
 // data appends stream data, around the buffer when it is large.

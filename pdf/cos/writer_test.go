@@ -535,3 +535,67 @@ func TestFlateLevels(t *testing.T) {
 		}
 	}
 }
+
+// told is a Deflater that looks at what it is told.
+type told struct {
+	cos.Deflater
+	repeats, alike int
+	err            error
+}
+
+func (d *told) DeflateRepeats(dst, src []byte, repeats []cos.Repeat, level cos.Level) ([]byte, error) {
+	before := uint32(0)
+	for _, r := range repeats {
+		if r.At < before || r.Of >= r.At || int(r.At) >= len(src) {
+			d.err = fmt.Errorf("%+v behind %d in a stream of %d bytes", r, before, len(src))
+			continue
+		}
+		before = r.At
+		d.repeats++
+		if src[r.At] == src[r.Of] && (r.Of == 0 || src[r.At-1] == src[r.Of-1]) {
+			d.alike++
+		}
+	}
+	return d.Deflate(dst, src, level) //nolint:wrapcheck // a test
+}
+
+// TestDeflatersAreToldRepetitions: of object streams by the writer, of other streams by who writes
+// them; a deflater that does not want to know it gives the same data.
+func TestDeflatersAreToldRepetitions(t *testing.T) {
+	write := func(d cos.Deflater) []byte {
+		var out bytes.Buffer
+		w := cos.NewWriter(&out, cos.Options{Deflater: d})
+		root := w.Reserve()
+		first := w.ReserveN(500)
+		for i := range 500 {
+			body := fmt.Appendf(nil, "<</Type/StructElem/S/T%c/P 1 0 R/K %d>>", "DHR"[i%3], i)
+			if err := w.PutRaw(first.Plus(i), body[:10], body[10:]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Put(root, cos.Dict{}); err != nil {
+			t.Fatal(err)
+		}
+		data := bytes.Repeat([]byte("0 1 Td(text)Tj "), 30)
+		if err := w.StreamRepeats(w.Reserve(), nil, data, []cos.Repeat{{At: 15}, {At: 30, Of: 15}}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Close(cos.Trailer{Root: root}); err != nil {
+			t.Fatal(err)
+		}
+		return out.Bytes()
+	}
+	d := &told{Deflater: cos.NewFlate()}
+	file := write(d)
+	// A pair in the header of an object stream for each object but the first of three, an object
+	// for each but the first of each type, and the two of the stream.
+	if d.err != nil || d.repeats != 501-3+500-3*3+2 {
+		t.Errorf("%d repetitions are told, %v", d.repeats, d.err)
+	}
+	if d.alike < d.repeats*9/10 {
+		t.Errorf("%d of %d are none", d.repeats-d.alike, d.repeats)
+	}
+	if !bytes.Equal(file, write(cos.NewFlate())) {
+		t.Error("a deflater that is not told writes other data")
+	}
+}

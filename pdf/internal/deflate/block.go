@@ -23,14 +23,33 @@ var lengthCodes = func() (t [256]lengthCode) {
 	return t
 }()
 
-// distanceCode returns the symbol of a distance less 1 and how many extra bits follow it: the low
+// distanceCode has, for a distance less 1, its symbol and how many extra bits follow it: the low
 // ones of that number.
-func distanceCode(d uint16) (symbol, extra uint) {
-	if d < 2 {
-		return uint(d), 0
+type distanceCode struct{ symbol, extra uint8 }
+
+// distanceCodes are those of the distances below 256, and then one for 128 others each.
+var distanceCodes = func() (t [512]distanceCode) {
+	for i := range t {
+		d := i
+		if i >= 256 {
+			d = (i - 256) << 7
+		}
+		if d < 2 {
+			t[i] = distanceCode{uint8(d), 0} //nolint:gosec // G115: 0 or 1
+			continue
+		}
+		k := bits.Len(uint(d)) - 2
+		t[i] = distanceCode{uint8(k<<1 + d>>k), uint8(k)} //nolint:gosec // G115: at most 29 and 13
 	}
-	k := uint(bits.Len16(d)) - 2
-	return k<<1 + uint(d)>>k, k
+	return t
+}()
+
+func codeOf(d uint16) distanceCode {
+	i := d
+	if d >= 256 {
+		i = 256 + d>>7
+	}
+	return distanceCodes[i&511]
 }
 
 // blockCodes are the codes of a block and what they are made from.
@@ -102,9 +121,9 @@ func (c *Compressor) count() int {
 	for _, m := range c.matches[:c.n] {
 		l := lengthCodes[byte(m.length-3)] //nolint:gosec // G115: a length of at most 258
 		b.freq[l.symbol]++
-		s, x := distanceCode(m.distance)
-		b.distanceFreq[s]++
-		extra += uint(l.bits) + x
+		d := codeOf(m.distance)
+		b.distanceFreq[d.symbol]++
+		extra += uint(l.bits) + uint(d.extra)
 	}
 	return int(extra)
 }
@@ -177,12 +196,12 @@ func (c *Compressor) appendMatches(
 		held += w.length()
 		acc |= uint64(l.extra) << (held & 63)
 		held += uint(l.bits)
-		s, x := distanceCode(m.distance)
-		w = dist[s]
+		d := codeOf(m.distance)
+		w = dist[d.symbol&31]
 		acc |= w.bits() << (held & 63)
 		held += w.length()
-		acc |= uint64(m.distance) & (1<<(x&15) - 1) << (held & 63)
-		held += x
+		acc |= uint64(m.distance) & (1<<(d.extra&15) - 1) << (held & 63)
+		held += uint(d.extra)
 		binary.LittleEndian.PutUint64(out[at:], acc)
 		at += int(held >> 3)
 		acc >>= held & 56

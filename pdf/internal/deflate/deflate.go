@@ -4,7 +4,9 @@
 // It is optimised for speed. Table rows and structure elements repeat the previous one at a
 // distance that hardly changes, so the distance of the previous match is tried first. One candidate
 // of a hash of four bytes is examined for each position, and the next position is checked for a
-// better match. A match that would take more bits than its literals is not used (matches.go). A
+// better match. A match that would take more bits than its literals is not used (matches.go). Those
+// who write rows and elements know where they repeat themselves and tell: there is no search then,
+// and what is told is compared, so that a wrong repetition makes the output longer and no more. A
 // block covers 64 KiB of the source; its Huffman codes are built in linear time (huffman.go). The
 // block boundaries of a stream depend only on its length, so that the output is a function of the
 // source.
@@ -14,6 +16,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+
+	"example.com/quire/pdf/cos"
 )
 
 const (
@@ -37,10 +41,14 @@ type Compressor struct {
 	// an empty table seems to have are too far back.
 	window ringBuffer
 	table  [1 << hashBits]uint32 // positions by the hash of the four bytes there
-	start  int                   // where the stream begins
+	clean  bool                  // no position in table is that of another stream
+	start  int                   // where the history begins
+	zero   int                   // where the stream begins, if only its history were as long
 	from   int                   // where the segment begins
 	filled int                   // bytes of the segment that are there
 	sum    adler
+
+	repeats []cos.Repeat // that are told and not yet looked at
 
 	matches   [segment/minMatch + 1]match
 	n         int // matches of the segment
@@ -51,9 +59,18 @@ type Compressor struct {
 	bits  bitWriter
 }
 
-// Append appends src as a stream to dst.
-func (c *Compressor) Append(dst, src []byte) []byte {
+// leastTold is how long a stream is of which it is believed where it repeats itself: in a shorter
+// one the search finds more and takes little.
+const leastTold = 4096
+
+// Append appends src as a stream to dst. Where its repetitions are told, in their order, it is not
+// searched for others: that takes a fraction of the time.
+func (c *Compressor) Append(dst, src []byte, repeats []cos.Repeat) []byte {
 	c.reset()
+	c.repeats = nil
+	if len(src) >= leastTold {
+		c.repeats = repeats
+	}
 	dst = append(dst, header...)
 	for {
 		src = src[c.fill(src):]
@@ -65,8 +82,8 @@ func (c *Compressor) Append(dst, src []byte) []byte {
 }
 
 func (c *Compressor) reset() {
-	clear(c.table[:])
-	c.start, c.from, c.filled, c.sum, c.bits = ring, ring, 0, 1, bitWriter{}
+	c.clean = false
+	c.start, c.zero, c.from, c.filled, c.sum, c.bits = ring, ring, ring, 0, 1, bitWriter{}
 }
 
 // fill takes what there is room for in the segment and returns how much that is. A full segment is
@@ -89,9 +106,10 @@ func (c *Compressor) flush(dst []byte, last bool) []byte {
 	c.from += c.filled
 	c.filled = 0
 	if c.from >= mostPosition {
-		clear(c.table[:])
-		c.from = ring + c.from%ring
-		c.start = c.from
+		c.clean = false
+		begins := ring + c.from%ring
+		c.zero += begins - c.from
+		c.from, c.start = begins, begins
 	}
 	return dst
 }
@@ -99,6 +117,7 @@ func (c *Compressor) flush(dst []byte, last bool) []byte {
 // end appends the last block and the checksum.
 func (c *Compressor) end(dst []byte) []byte {
 	dst = c.flush(dst, true)
+	c.repeats = nil // the caller's
 	return binary.BigEndian.AppendUint32(c.bits.align(dst), uint32(c.sum))
 }
 
@@ -160,4 +179,6 @@ func (w *Writer) drain() {
 
 // Append appends src as a stream to dst, as [Compressor.Append] does. A stream that was begun with
 // Reset is lost.
-func (w *Writer) Append(dst, src []byte) []byte { return w.c.Append(dst, src) }
+func (w *Writer) Append(dst, src []byte, repeats []cos.Repeat) []byte {
+	return w.c.Append(dst, src, repeats)
+}

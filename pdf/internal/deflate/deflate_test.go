@@ -3,6 +3,7 @@ package deflate_test
 import (
 	"bytes"
 	"compress/zlib"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 
 	kzlib "github.com/klauspost/compress/zlib"
 
+	"example.com/quire/pdf/cos"
 	"example.com/quire/pdf/internal/deflate"
 )
 
@@ -111,7 +113,7 @@ func TestBlocks(t *testing.T) {
 	for name, want := range map[string]byte{
 		"nothing": fixed, "operators": fixed, "noise": stored, "a page": dynamic, "pages": dynamic,
 	} {
-		if kind := c.Append(nil, all[name])[2] >> 1 & 3; kind != want {
+		if kind := c.Append(nil, all[name], nil)[2] >> 1 & 3; kind != want {
 			t.Errorf("%s begins with a block of kind %d, want %d", name, kind, want)
 		}
 	}
@@ -166,9 +168,9 @@ func FuzzAppend(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, before, src []byte, piece uint16) {
 		var w deflate.Writer
-		w.Append(nil, before)
-		want := new(deflate.Compressor).Append(nil, src)
-		if !bytes.Equal(w.Append(nil, src), want) {
+		w.Append(nil, before, nil)
+		want := new(deflate.Compressor).Append(nil, src, nil)
+		if !bytes.Equal(w.Append(nil, src, nil), want) {
 			t.Error("a used compressor writes other bytes")
 		}
 		if !bytes.Equal(cut(t, &w, src, func() int { return 1 + int(piece) }), want) {
@@ -176,6 +178,86 @@ func FuzzAppend(f *testing.F) {
 		}
 		if !bytes.Equal(inflate(t, want), src) {
 			t.Error("other bytes came back")
+		}
+	})
+}
+
+// rows is a page of a table as it is written, and where it repeats itself: the operators of each
+// cell are those of the cell in the row before.
+func rows(n int) (src []byte, repeats []cos.Repeat) {
+	random := rand.New(rand.NewPCG(3, 4)) //nolint:gosec // G404: test data
+	var last [7]uint32
+	mark := uint32(0)
+	for i := range n * len(last) {
+		column := i % len(last)
+		tell := func(of *uint32) {
+			at := uint32(len(src)) //nolint:gosec // G115: test data
+			if i >= len(last) {
+				repeats = append(repeats, cos.Repeat{At: at, Of: *of})
+			}
+			*of = at
+		}
+		tell(&mark)
+		src = fmt.Appendf(src, "/TD<</MCID %d>>BDC\n%d.%d", i, 20+9*column, column)
+		tell(&last[column])
+		src = append(src, " 0 Td\n("...)
+		for range 1 + random.IntN(20) {
+			src = append(src, 0, byte('0'+random.IntN(10)))
+		}
+		src = append(src, ")Tj\nEMC\n"...)
+	}
+	return src, repeats
+}
+
+// TestToldRepetitions: they are found without a search, also behind the ends of blocks, of the
+// window and of positions.
+func TestToldRepetitions(t *testing.T) {
+	for _, n := range []int{30, 500, 5000} {
+		src, repeats := rows(n)
+		var c deflate.Compressor
+		searched := len(c.Append(nil, src, nil))
+		told := c.Append(nil, src, repeats)
+		if !bytes.Equal(inflate(t, told), src) {
+			t.Errorf("%d rows: other bytes came back", n)
+		}
+		if len(told) > searched*108/100 {
+			t.Errorf("%d rows: %d bytes are told, %d are found by searching", n, len(told), searched)
+		}
+		if !bytes.Equal(new(deflate.Compressor).Append(nil, src, repeats), told) {
+			t.Errorf("%d rows: a used compressor writes other bytes", n)
+		}
+	}
+}
+
+// FuzzRepeats: whatever is told, the output inflates to the source and is that of a new compressor.
+func FuzzRepeats(f *testing.F) {
+	src, repeats := rows(30)
+	told := func(repeats []cos.Repeat) (b []byte) {
+		for _, r := range repeats {
+			b = binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(b, r.At), r.Of)
+		}
+		return b
+	}
+	f.Add(src, told(repeats))
+	f.Add(src, told([]cos.Repeat{{At: 10, Of: 10}, {At: 0, Of: 1 << 31}, {At: 1 << 31}, {At: 5000, Of: 3}, {At: 4000, Of: 4001}}))
+	for _, src := range sources(f) {
+		f.Add(src, told([]cos.Repeat{{At: 1}, {At: 50, Of: 7}, {At: 4000, Of: 1}, {At: 70_000, Of: 20}}))
+	}
+	f.Fuzz(func(t *testing.T, src, told []byte) {
+		var repeats []cos.Repeat
+		for ; len(told) >= 8; told = told[8:] {
+			repeats = append(repeats, cos.Repeat{At: binary.LittleEndian.Uint32(told), Of: binary.LittleEndian.Uint32(told[4:])})
+		}
+		var w deflate.Writer
+		out := w.Append(nil, src, repeats)
+		if !bytes.Equal(inflate(t, out), src) {
+			t.Error("other bytes came back")
+		}
+		if !bytes.Equal(w.Append(nil, src, repeats), out) {
+			t.Error("a used compressor writes other bytes")
+		}
+		if searched := w.Append(nil, src, nil); !bytes.Equal(searched, new(deflate.Compressor).Append(nil, src, nil)) {
+			t.Error("what was told of one stream is believed of the next")
 		}
 	})
 }

@@ -99,7 +99,7 @@ func TestLengthAndDistanceCodes(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		distance      int
-		symbol, extra uint
+		symbol, extra uint8
 	}{
 		{1, 0, 0},
 		{4, 3, 0},
@@ -114,9 +114,9 @@ func TestLengthAndDistanceCodes(t *testing.T) {
 		{24577, 29, 13},
 		{32768, 29, 13},
 	} {
-		s, x := distanceCode(uint16(tt.distance - 1)) //nolint:gosec // G115: at most 32767
-		if s != tt.symbol || x != tt.extra {
-			t.Errorf("distance %d: symbol %d with %d bits", tt.distance, s, x)
+		d := codeOf(uint16(tt.distance - 1)) //nolint:gosec // G115: at most 32767
+		if d.symbol != tt.symbol || d.extra != tt.extra {
+			t.Errorf("distance %d: symbol %d with %d bits", tt.distance, d.symbol, d.extra)
 		}
 	}
 }

@@ -19,6 +19,10 @@ const (
 	good = 16
 	// patience is how many positions without a match are looked at before fewer are.
 	patience = 64
+
+	// untold is how many bytes between two repetitions that are told are searched: fewer are
+	// literals.
+	untold = 48
 )
 
 // match is a copy of earlier bytes and the number of literals before it.
@@ -74,9 +78,114 @@ func value(length, distance int) int {
 // search finds the matches of the bytes from position from to position to. What is before, up to
 // the beginning of the stream, is history.
 func (c *Compressor) search(from, to int) {
-	w, table := &c.window, &c.table
 	c.n, c.nliterals = 0, 0
 	p, done := from, from
+	for len(c.repeats) > 0 {
+		r := c.repeats[0]
+		at, of := c.zero+int(r.At), c.zero+int(r.Of)
+		if at >= to {
+			break
+		}
+		c.repeats = c.repeats[1:]
+		next := to
+		if len(c.repeats) > 0 {
+			next = min(next, c.zero+int(c.repeats[0].At))
+		}
+		if at < p { // the match before is longer than was told
+			at, of = p, of+p-at
+		}
+		if at >= next || of < c.start || of >= at || at-of > window {
+			continue
+		}
+		if at-p > untold {
+			done = c.scan(p, done, at)
+			p = at
+		}
+		if end := c.follow(at, done, at-of, next, to); end != done {
+			p, done = end, end
+		}
+	}
+	done = c.scan(p, done, to)
+	c.nliterals += copy(c.literals[c.nliterals:], c.window[done%ring:done%ring+to-done])
+}
+
+// follow notes what repeats from position p on at a distance: a match there, and those that follow
+// it within a few bytes at the same distance, up to position next, where another repetition begins.
+// It returns the end of the last one; done, when there is none.
+func (c *Compressor) follow(p, done, distance, next, to int) int {
+	w := &c.window
+	least := minMatch
+	if distance > near {
+		least += farMore
+	}
+	back := w.back(p, distance, min(p-done, p-distance-c.start))
+	for {
+		if n := w.run(p, p-distance, to); n+back >= least {
+			c.match(p-back, done, n+back, distance)
+			p += n
+			done = p
+		}
+		if p+mostBack >= next { // what follows is part of the next one, if of any
+			return done
+		}
+		k := w.four(p, distance)
+		if k <= 0 {
+			return done
+		}
+		p += k
+		back = 0
+	}
+}
+
+// run is same where more bytes are expected to be alike.
+func (b *ringBuffer) run(p, q, end int) int {
+	for at := p; at < end; at += 8 {
+		if x := b.load(at) ^ b.load(at-p+q); x != 0 {
+			return min(at+zeroBytes(x), end) - p
+		}
+	}
+	return end - p
+}
+
+// mostBack is how many bytes before the place where two parts of a stream are found to be alike are
+// looked at.
+const mostBack = 16
+
+// back returns how many bytes before position p are those at a distance, most at most.
+func (b *ringBuffer) back(p, distance, most int) int {
+	n := zeroBytes(bits.ReverseBytes64(b.load(p-8) ^ b.load(p-8-distance)))
+	if n == mostBack/2 {
+		n += zeroBytes(bits.ReverseBytes64(b.load(p-16) ^ b.load(p-16-distance)))
+	}
+	return min(n, most)
+}
+
+// four returns the first of the next five positions at which four bytes are those at a distance,
+// counted from p; -1 when there is none.
+func (b *ringBuffer) four(p, distance int) int {
+	// A byte of t is 0 where four in a row are equal.
+	t := b.load(p-distance) ^ b.load(p)
+	t |= t >> 8
+	t |= t >> 16
+	zero := (t - 0x0101010101) & ^t & 0x8080808080
+	if zero == 0 {
+		return -1
+	}
+	return zeroBytes(zero)
+}
+
+// scan finds the matches of the bytes from position p to position to by the hashes of their bytes.
+// The literals from position done on belong to the first of them. It returns the end of the last
+// one; done, when there is none.
+func (c *Compressor) scan(p, done, to int) int {
+	if to-p < minMatch {
+		return done
+	}
+	if !c.clean {
+		clear(c.table[:])
+		c.clean = true
+	}
+	w, table := &c.window, &c.table
 	last := 1 // distance of the match before
 	if p == c.start {
 		p++ // the first byte has no match, and nothing is before it
@@ -85,7 +194,7 @@ func (c *Compressor) search(from, to int) {
 	for {
 		var q int
 		if p, q = c.candidate(p, limit); p > limit {
-			break
+			return done
 		}
 		distance := p - q
 		if distance > window {
@@ -95,16 +204,11 @@ func (c *Compressor) search(from, to int) {
 		length := w.same(p, q, to)
 		worth := value(length, distance)
 		x := w.load(p)
-		// Where four bytes in the eight from here on are those at the distance of the match
-		// before, a byte of t is 0: that of the first.
-		t := w.load(p-last) ^ x
-		t |= t >> 8
-		t |= t >> 16
-		if zero := (t - 0x0101010101) & ^t & 0x8080808080; zero != 0 {
-			k := zeroBytes(zero)
+		if k := w.four(p, last); k >= 0 {
 			if n := w.same(p+k, p+k-last, to); value(n, last)-4*k >= worth {
 				p += k
 				c.match(p, done, n, last)
+				c.rememberEnds(p, p+n)
 				p += n
 				done = p
 				continue
@@ -122,14 +226,13 @@ func (c *Compressor) search(from, to int) {
 			}
 		}
 		// The bytes before may match as well: not all positions are in the table.
-		back := zeroBytes(bits.ReverseBytes64(w.load(p-8) ^ w.load(p-8-distance)))
-		back = min(back, p-done, p-distance-c.start)
+		back := w.back(p, distance, min(p-done, p-distance-c.start))
 		c.match(p-back, done, length+back, distance)
+		c.rememberEnds(p-back, p+length)
 		last = distance
 		p += length
 		done = p
 	}
-	c.nliterals += copy(c.literals[c.nliterals:], w[done%ring:done%ring+to-done])
 }
 
 // candidate returns the first position from p on that has a match by the table, and where that is;
@@ -161,16 +264,20 @@ func (c *Compressor) match(p, done, length, distance int) {
 		binary.LittleEndian.PutUint64(c.literals[k+8:k+16], w.load(done+i+8))
 	}
 	c.nliterals += run
-	if end := p + length; end+minMatch <= c.from+c.filled {
-		c.remember(p + 1)
-		c.remember(end - 3)
-	}
 	for length > maxMatch {
 		n := min(maxMatch, length-minMatch) // what is left is a match, too
 		c.note(run, n, distance)
 		run, length = 0, length-n
 	}
 	c.note(run, length, distance)
+}
+
+// rememberEnds puts positions of a match into the table, from one position to another.
+func (c *Compressor) rememberEnds(p, end int) {
+	if end+minMatch <= c.from+c.filled {
+		c.remember(p + 1)
+		c.remember(end - 3)
+	}
 }
 
 // remember puts a position into the table.

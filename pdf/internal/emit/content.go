@@ -28,14 +28,36 @@ type content struct {
 	inText       bool
 	font         *fontRes
 	size         doc.Length
-	color        doc.Color        // of fills; the graphics state begins with black
-	lineX, lineY int64            // origin of the text line, in hundredths
-	slanted      bool             // so is the text matrix
-	turned       *layout.TurnItem // that what is drawn is in; nil: none
+	color        doc.Color // of fills; the graphics state begins with black
+	lineX, lineY int64     // origin of the text line, in hundredths
+	slanted      bool      // so is the text matrix
+
+	// Where the stream repeats itself, and where what is repeated stands: the last operators that
+	// began a marked-content sequence of a type, drew a rectangle or moved to a line, and the last
+	// ones that moved as far. 0 is none: a stream does not begin with them.
+	repeats  []cos.Repeat
+	marks    [tag.NumTypes]uint32
+	lastRect int
+	lastMove int
+	moves    [128]moved
+	turned   *layout.TurnItem // that what is drawn is in; nil: none
+}
+
+// moved is where a Td operator stands.
+type moved struct {
+	x, y int32
+	at   uint32
+}
+
+// repeat tells that what is appended next stands in the stream already, from position of on.
+func (c *content) repeat(of int) {
+	if of > 0 {
+		c.repeats = append(c.repeats, cos.Repeat{At: uint32(len(c.b)), Of: uint32(of)}) //nolint:gosec // G115: a stream in memory
+	}
 }
 
 func (e *Emitter) content(pi *pageInfo) *content {
-	c := &content{e: e, pi: pi, b: e.buf[:0], mcid: pi.mcids, color: doc.Black, height: pi.h}
+	c := &content{e: e, pi: pi, b: e.buf[:0], repeats: e.repeats[:0], mcid: pi.mcids, color: doc.Black, height: pi.h}
 	if !pi.contents.IsZero() {
 		// The streams of a page are one (7.8.2): the state is what the first left.
 		c.color = 0
@@ -89,6 +111,8 @@ func (c *content) rects(rects []layout.RectItem) {
 		c.b = append(c.b, ' ')
 		c.num(y)
 		c.b = append(c.b, ' ')
+		c.repeat(c.lastRect)
+		c.lastRect = len(c.b)
 		c.num(max(w, 1))
 		c.b = append(c.b, ' ')
 		c.num(max(h, 1))
@@ -220,6 +244,9 @@ func (c *content) mark(el *tag.Elem, art layout.Artifact) error {
 	if err := c.e.add(el); err != nil {
 		return err
 	}
+	last := &c.marks[el.Type]
+	c.repeat(int(*last))
+	*last = uint32(len(c.b)) //nolint:gosec // G115: a stream in memory
 	c.b = el.AppendName(c.b)
 	c.b = append(c.b, "<</MCID "...)
 	c.b = cos.AppendInt(c.b, int64(c.mcid))
@@ -416,6 +443,15 @@ func (c *content) moveTo(left, base doc.Length, slanted bool) {
 		}
 	}
 	c.num(dx)
+	of := c.lastMove
+	c.lastMove = len(c.b)
+	//nolint:gosec // G115: what is cut off is missed as what repeats
+	m, is := &c.moves[uint64(dx*31+dy)*0x9E3779B97F4A7C15>>57], moved{int32(dx), int32(dy), uint32(c.lastMove)}
+	if m.x == is.x && m.y == is.y && m.at > 0 {
+		of = int(m.at)
+	}
+	*m = is
+	c.repeat(of)
 	if dy == 0 && move == " Td\n" { // as most are
 		c.b = append(c.b, " 0 Td\n"...)
 	} else {

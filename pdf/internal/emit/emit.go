@@ -93,6 +93,7 @@ type Emitter struct {
 	kids      arena.Of[*outlineNode]
 	written   []Font
 	buf       []byte
+	repeats   []cos.Repeat // of the stream in buf
 	words     words
 
 	fonts  []*fontRes // those between length and capacity are of documents before
@@ -206,7 +207,7 @@ func (e *Emitter) Close() {
 	}
 	e.forget()
 	kept := Emitter{
-		w: e.w, buf: buf, words: words{codes: e.words.codes[:0]}, fonts: e.fonts[:0], written: emptied(e.written),
+		w: e.w, buf: buf, repeats: emptied(e.repeats), words: words{codes: e.words.codes[:0]}, fonts: e.fonts[:0], written: emptied(e.written),
 		byHash: e.byHash, anchors: e.anchors, refs: e.refs, outlined: e.outlined, kids: e.kids,
 		pages: emptied(e.pages), pageNodes: emptied(e.pageNodes), labels: emptied(e.labels), ranges: emptied(e.ranges),
 		nodes: [2][]node{emptied(e.nodes[0]), emptied(e.nodes[1])}, internal: emptied(e.internal), outline: emptied(e.outline),
@@ -345,9 +346,9 @@ func (e *Emitter) draw(c *content, p *layout.Page, pi *pageInfo) (cos.Ref, error
 		return cos.Ref{}, err
 	}
 	pi.mcids = c.mcid
-	e.buf = c.b[:0]
+	e.buf, e.repeats = c.b[:0], c.repeats[:0]
 	ref, from := e.w.Reserve(), e.w.Offset()
-	err := e.w.Stream(ref, nil, c.b)
+	err := e.w.StreamRepeats(ref, nil, c.b, c.repeats)
 	e.ranges = append(e.ranges, Range{Page: p.Number, From: from, To: e.w.Offset()})
 	return ref, err
 }

@@ -203,10 +203,23 @@ func (e *Elem) cellAttributes() string {
 	return body
 }
 
-// append appends e in PDF syntax. PDF 1.7 has no namespaces, and there ns is zero; a heading
-// beneath the lowest that it has is one of that.
-func (e *Elem) append(b []byte, ns cos.Ref) []byte {
-	b = append(b, "<</Type/StructElem/S"...)
+// head is what stands before the kids of an element, and what it depends on. It is that of most
+// elements after it.
+type head struct {
+	typ          Type
+	ns           cos.Ref
+	parent, page cos.Ref
+	body         []byte
+}
+
+// of makes h the head of e in PDF syntax. PDF 1.7 has no namespaces, and there ns is zero; a
+// heading beneath the lowest that it has is one of that.
+func (h *head) of(e *Elem, ns cos.Ref) {
+	bare := e.Lang == "" && e.Alt == "" && e.id == 0 && len(e.attrs) == 0 && len(e.refers) == 0 && e.Type != H
+	if bare && h.typ == e.Type && h.parent == e.Parent.ref && h.page == e.page && h.ns == ns && len(h.body) > 0 {
+		return
+	}
+	b := append(h.body[:0], "<</Type/StructElem/S"...)
 	if ns.IsZero() {
 		b = (&Elem{Type: e.Type, Level: min(e.Level, MostLevels17)}).AppendName(b)
 	} else {
@@ -219,6 +232,11 @@ func (e *Elem) append(b []byte, ns cos.Ref) []byte {
 		b = append(b, "/Pg "...)
 		b = cos.AppendRef(b, e.page)
 	}
+	if h.body = b; bare {
+		h.typ, h.ns, h.parent, h.page = e.Type, ns, e.Parent.ref, e.page
+		return
+	}
+	h.parent = cos.Ref{} // of no element
 	if e.Lang != "" {
 		b = append(b, "/Lang"...)
 		b = cos.AppendText(b, e.Lang)
@@ -242,9 +260,13 @@ func (e *Elem) append(b []byte, ns cos.Ref) []byte {
 		}
 		b = append(b, ']')
 	}
+	h.body = b
+}
+
+// appendTail appends what stands behind the head of e.
+func (e *Elem) appendTail(b []byte) []byte {
 	if len(e.kids) > 0 {
-		b = append(b, "/K"...)
-		b = e.appendKids(b)
+		b = e.appendKids(append(b, "/K"...))
 	}
 	return append(b, ">>"...)
 }

@@ -32,6 +32,7 @@ type Tree struct {
 	doc   *Elem
 	ns    [len(namespaceURI)]cos.Ref
 	attrs map[string]cos.Ref
+	head  head // of the element that was written last
 	buf   []byte
 	nums  []num // of the parent tree, in the order of their keys
 	notes []cos.Ref
@@ -201,8 +202,9 @@ func (t *Tree) write(e *Elem) error {
 	if err := t.arrayOf(len(e.kids)); err != nil {
 		return err
 	}
-	t.buf = e.append(t.buf[:0], ns)
-	return t.w.PutRaw(e.ref, t.buf)
+	t.head.of(e, ns)
+	t.buf = e.appendTail(t.buf[:0])
+	return t.w.PutRaw(e.ref, t.head.body, t.buf)
 }
 
 // most14 is how many elements an array of PDF 1.4 has at most (PDF Reference, third edition, annex

@@ -5,6 +5,7 @@ import (
 	"compress/zlib"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -143,6 +144,67 @@ func TestTreeOfPDF17(t *testing.T) {
 	for _, not := range []string{"/NS", "/Namespace", "/H9"} {
 		if strings.Contains(s, not) {
 			t.Errorf("there is %s", not)
+		}
+	}
+}
+
+// TestElementsLikeTheOneBefore: an element that differs from the one before in a single entry has
+// that entry.
+func TestElementsLikeTheOneBefore(t *testing.T) {
+	var out bytes.Buffer
+	w := cos.NewWriter(&out, cos.Options{Deflater: plain{}})
+	p1, p2 := w.Reserve(), w.Reserve()
+	for _, r := range []cos.Ref{p1, p2} {
+		if err := w.Put(r, cos.Dict{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tree := tag.NewTree(w)
+	rows := [2]*tag.Elem{{Type: tag.TR}, {Type: tag.TR}}
+	for _, r := range rows {
+		if err := tree.Add(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ref := func(r cos.Ref) string { return string(cos.AppendRef(nil, r)) }
+	var want []string
+	for mcid, e := range []*tag.Elem{
+		{Type: tag.TD}, {Type: tag.TD}, {Type: tag.TH}, {Type: tag.TD}, {Type: tag.TD, Lang: "fr"}, {Type: tag.TD},
+		{Type: tag.TD, Colspan: 2}, {Type: tag.TD, Colspan: 2}, {Type: tag.TD}, {Type: tag.H, Level: 1}, {Type: tag.H, Level: 2},
+	} {
+		for i, page := range []cos.Ref{p1, p2, p1} {
+			of := *e
+			of.Parent = rows[i/2]
+			if err := tree.Add(&of); err != nil {
+				t.Fatal(err)
+			}
+			of.AddContent(page, mcid)
+			entry := fmt.Sprintf("/S/%v/NS N/P %s/Pg %s", e.Type, ref(rows[i/2].Ref()), ref(page))
+			if e.Type == tag.H {
+				entry = fmt.Sprintf("/S/H%d/NS N/P %s/Pg %s", e.Level, ref(rows[i/2].Ref()), ref(page))
+			}
+			if e.Lang != "" {
+				entry += "/Lang(fr)"
+			}
+			if e.Colspan > 1 {
+				entry += "/A A"
+			}
+			want = append(want, fmt.Sprintf("<</Type/StructElem%s/K %d>>", entry, mcid))
+			if err := tree.Finish(&of); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	finish(t, w, tree)
+	s := regexp.MustCompile(`/(NS|A) \d+ 0 R`).ReplaceAllStringFunc(out.String(), func(m string) string {
+		if strings.HasPrefix(m, "/A") {
+			return "/A A"
+		}
+		return "/NS N"
+	})
+	for _, e := range want {
+		if strings.Count(s, e) != 1 {
+			t.Errorf("%s stands %d times", e, strings.Count(s, e))
 		}
 	}
 }

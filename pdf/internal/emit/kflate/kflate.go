@@ -51,7 +51,10 @@ func (s *pool[T]) put(c *T) {
 	}
 }
 
-var _ cos.PieceDeflater = (*Deflater)(nil)
+var (
+	_ cos.PieceDeflater  = (*Deflater)(nil)
+	_ cos.RepeatDeflater = (*Deflater)(nil)
+)
 
 // New returns a Deflater.
 func New() *Deflater { return &Deflater{} }
@@ -59,11 +62,16 @@ func New() *Deflater { return &Deflater{} }
 // Deflate implements [cos.Deflater]. A level beyond LevelBest is that one. No
 // source gives an error.
 func (d *Deflater) Deflate(dst, src []byte, level cos.Level) ([]byte, error) {
+	return d.DeflateRepeats(dst, src, nil, level)
+}
+
+// DeflateRepeats implements [cos.RepeatDeflater]. At the best level all is searched.
+func (d *Deflater) DeflateRepeats(dst, src []byte, repeats []cos.Repeat, level cos.Level) ([]byte, error) {
 	if level >= cos.LevelBest {
 		return d.deflateBest(dst, src)
 	}
 	w := d.writer()
-	out := w.Append(dst, src)
+	out := w.Append(dst, src, repeats)
 	d.everyday.put(w)
 	return out, nil
 }
