@@ -25,6 +25,7 @@ const (
 	plainSpace
 	plainStop   // IS: full stop, comma, colon, semicolon
 	plainHyphen // HY
+	plainEnd    // LF
 )
 
 var plainClass = func() (t [128]uint8) {
@@ -37,7 +38,7 @@ var plainClass = func() (t [128]uint8) {
 	for _, c := range ".,:;" {
 		t[c] = plainStop
 	}
-	t[' '], t['-'] = plainSpace, plainHyphen
+	t[' '], t['-'], t['\n'] = plainSpace, plainHyphen, plainEnd
 	return t
 }()
 
@@ -77,9 +78,9 @@ func plainWord(s string) (figures, ok bool) {
 }
 
 // plainBreaks appends the breaks of s when s needs no tables: lines end behind
-// spaces, and behind a hyphen between a letter or digit and a letter (UAX #14:
-// LB7, LB13, LB18, LB21, LB23, LB25, LB28, LB29). Other neighbours of stops and
-// hyphens are left to the tables.
+// line feeds, behind spaces, and behind a hyphen between a letter or digit and a
+// letter (UAX #14: LB4 to LB7, LB13, LB18, LB21, LB23, LB25, LB28, LB29). Other
+// neighbours of stops and hyphens are left to the tables.
 func plainBreaks(dst []Break, s string) ([]Break, bool) {
 	start := len(dst)
 	prev := plainSpace
@@ -87,9 +88,13 @@ func plainBreaks(dst []Break, s string) ([]Break, bool) {
 		c, n := plainOf(s[i:])
 		switch {
 		case c == plainNone,
-			(c == plainStop || c == plainHyphen) && (prev == plainSpace || prev == plainHyphen),
+			(c == plainStop || c == plainHyphen) && (prev == plainSpace || prev == plainHyphen || prev == plainEnd),
 			c == plainHyphen && prev == plainStop:
 			return dst[:start], false
+		case c == plainEnd:
+			if i+1 < len(s) {
+				dst = append(dst, Break{Pos: i + 1, Mandatory: true})
+			}
 		case i > 0 && (prev == plainSpace && c != plainSpace || prev == plainHyphen && c == plainLetter):
 			dst = append(dst, Break{Pos: i})
 		}
