@@ -61,6 +61,7 @@ func TestTemplatesAreCheckedWithoutData(t *testing.T) {
 		{"division by what is zero", "body:\n  - {text: \"${7 / (2 - 2) | number(2)}\"}", "T107 6:17 body[0].text"},
 		{"unknown currency", "data: {a: decimal}\nbody:\n  - {text: \"${a | money('EUX')}\"}", "T107 7:25 body[0].text"},
 		{"unknown language", "body:\n  - {text: a, lang: xx}", "T105 6:21 body[0].lang"},
+		{"no formats for the locale, once", "locale: yo\ndata: {a: decimal, b: date}\nbody:\n  - {text: \"${a | number(2)} ${a | percent(1)}\"}\n  - {text: \"${b | date('long')}\"}", "T117 5:9 locale"},
 		{"empty body", "body: []", "T105 5:7 body"},
 		{"a key without effect", "body:\n  - {rule: {thickness: 1pt}, color: \"#f00\"}", "T105 6:30 body[0]"},
 	} {

@@ -117,6 +117,7 @@ type compiler struct {
 	named map[string]*exprlang.Type
 
 	exprOptions exprlang.Options
+	toldLocale  bool // that there are no formats for the locale
 	locals      []local
 	vars        []*variable
 
@@ -350,6 +351,7 @@ func (c *compiler) language(o *object) {
 	if !ok {
 		c.exprOptions.NoLocale = "there are no formats for " + quoted(tag) + "; set locale: to one of " + strings.Join(locale.Tags(), ", ")
 		if at != nil && at == o.n.Get("locale") && tag != "" {
+			c.toldLocale = true
 			c.bad(at, "locale", exprlang.CodeLocale, exprlang.Nearest(tag, locale.Tags()), "there are no formats for %q", tag)
 		}
 	}

@@ -127,6 +127,12 @@ func (c *compiler) variable(v *variable, from exprScope) exprlang.Var {
 func (c *compiler) compileExpr(n *strictyaml.Node, path string, off int, src string) *exprlang.Program {
 	prog, problems := exprlang.Compile(src, exprScope{c, n, path, off}, c.exprOptions)
 	for _, p := range problems {
+		if p.Code == exprlang.CodeLocale {
+			if c.toldLocale { // what helps one use helps all
+				continue
+			}
+			c.toldLocale = true
+		}
 		line, col := n.Pos(off + p.Off)
 		c.at(line, col, path, p.Code, p.Hint, "%s", p.Message)
 	}
