@@ -46,7 +46,6 @@ func (w *Writer) PutSignature(ref Ref, dict Dict) error {
 	if err := w.check(ref, dict); err != nil {
 		return w.fail(err)
 	}
-	w.xref.set(ref.Num, entryPending)
 	w.signed.ref, w.signed.dict = ref, dict
 	return nil
 }

@@ -102,15 +102,6 @@ func (t *table) add(n int, e entry) {
 	}
 }
 
-// get returns an entry, that of a free object when the file fails.
-func (t *table) get(num uint32) entry {
-	b := t.block(int(num >> blockBits))
-	if t.err != nil {
-		return entryFree
-	}
-	return b.entries[num&(blockLen-1)]
-}
-
 // set replaces an entry.
 func (t *table) set(num uint32, e entry) {
 	b := t.block(int(num >> blockBits))
@@ -119,6 +110,20 @@ func (t *table) set(num uint32, e entry) {
 	}
 	b.entries[num&(blockLen-1)] = e
 	b.changed = true
+}
+
+// replace sets an entry that is from, and reports whether it was.
+func (t *table) replace(num uint32, from, to entry) bool {
+	b := t.block(int(num >> blockBits))
+	if t.err != nil {
+		return false
+	}
+	e := &b.entries[num&(blockLen-1)]
+	if *e != from {
+		return false
+	}
+	*e, b.changed = to, true
+	return true
 }
 
 // each calls f with all entries, in pieces: the first piece begins with object number first, which
@@ -139,6 +144,9 @@ func (t *table) each(f func(first int, entries []entry) error) error {
 // block returns block i, which is in memory then.
 func (t *table) block(i int) *block {
 	b := &t.blocks[i]
+	if b.used == t.clock && b.entries != nil { // it was used last
+		return b
+	}
 	t.clock++
 	b.used = t.clock
 	if b.entries != nil || t.err != nil {

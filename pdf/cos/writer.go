@@ -457,7 +457,8 @@ func (w *Writer) Close(t Trailer) (Summary, error) {
 	return w.finish(t)
 }
 
-// claim checks that ref may be written now.
+// claim checks that ref may be written now, and that it is not again. Its final place is told when it
+// is known; until then its entry says pending.
 func (w *Writer) claim(ref Ref) error {
 	switch {
 	case w.err != nil:
@@ -465,14 +466,13 @@ func (w *Writer) claim(ref Ref) error {
 	case ref.IsZero() || ref.Gen != 0 || int64(ref.Num) >= int64(w.xref.n):
 		return w.fail(&ObjectError{Ref: ref, Reason: "number not reserved"})
 	}
-	e := w.xref.get(ref.Num)
-	switch {
-	case w.xref.err != nil:
-		return w.fail(w.xref.err)
-	case e != entryReserved:
-		return w.fail(&ObjectError{Ref: ref, Reason: "already written"})
+	if w.xref.replace(ref.Num, entryReserved, entryPending) {
+		return nil
 	}
-	return nil
+	if w.xref.err != nil {
+		return w.fail(w.xref.err)
+	}
+	return w.fail(&ObjectError{Ref: ref, Reason: "already written"})
 }
 
 func (w *Writer) check(ref Ref, o Object) error {
@@ -498,10 +498,9 @@ func (w *Writer) begin(ref Ref) {
 	w.buf = append(w.buf, " 0 obj\n"...)
 }
 
-// open begins an object in the open object stream. The final place is known
-// only when that stream gets its number; until then the entry says pending.
+// open begins an object in the open object stream, whose number and place are known when it is
+// closed.
 func (w *Writer) open(ref Ref) {
-	w.xref.set(ref.Num, entryPending)
 	w.inUse++
 	if len(w.body) > 0 {
 		w.body = append(w.body, '\n')

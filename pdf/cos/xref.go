@@ -17,7 +17,7 @@ const (
 	kindIn    = 2 << kindShift
 
 	entryReserved entry = 0xFF << kindShift // number given out, object not written
-	entryPending  entry = 0xFE << kindShift // in the open object stream
+	entryPending  entry = 0xFE << kindShift // being written, or in the open object stream
 	entryFree     entry = 0                 // object 0 alone
 )
 

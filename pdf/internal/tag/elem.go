@@ -265,7 +265,11 @@ func (h *head) of(e *Elem, ns cos.Ref) {
 
 // appendTail appends what stands behind the head of e.
 func (e *Elem) appendTail(b []byte) []byte {
-	if len(e.kids) > 0 {
+	switch {
+	case len(e.kids) == 0:
+	case len(e.kids) == 1 && e.kids[0].page == e.page && e.kids[0].ref.IsZero() && !e.page.IsZero(): // as most
+		b = cos.AppendInt(append(b, "/K "...), int64(e.kids[0].mcid))
+	default:
 		b = e.appendKids(append(b, "/K"...))
 	}
 	return append(b, ">>"...)
