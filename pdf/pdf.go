@@ -165,19 +165,16 @@ func New(c Config) (*Engine, error) {
 		budget = defaultDecodeBudget
 	}
 	deflater := kflate.New()
+	best := func(dst, src []byte) ([]byte, error) { return deflater.Deflate(dst, src, cos.LevelBest) }
 	e := &Engine{
 		files: c.Files, limits: c.Limits.WithDefaults(), deflater: deflater, fonts: lib,
 		setter: text.NewTypesetter(lib, &gotext.Shaper{Proven: liberation.Embedded}, &gotext.Segmenter{}, bytes/4),
-		images: image.NewStore(image.Options{Deflate: deflater.Writer, CacheBytes: bytes / 4, DecodeBudget: budget}),
+		images: image.NewStore(image.Options{Deflate: deflater.Writer, Best: best, CacheBytes: bytes / 4, DecodeBudget: budget}),
 		drawings: svg.NewStore(bytes/16, func(code []byte) ([]byte, error) {
 			return cos.Pack(deflater, nil, code, cos.LevelDefault)
 		}),
-		subsets: font.NewCache(bytes/4, func(dst, src []byte) ([]byte, error) {
-			return deflater.Deflate(dst, src, cos.LevelBest)
-		}),
-		profile: sync.OnceValues(func() ([]byte, error) {
-			return deflater.Deflate(nil, standard.SRGBProfile(), cos.LevelBest)
-		}),
+		subsets: font.NewCache(bytes/4, best),
+		profile: sync.OnceValues(func() ([]byte, error) { return best(nil, standard.SRGBProfile()) }),
 		setters: setters{off: bytes == 0},
 		spill:   c.Spill,
 		plans:   newPlans(bytes / 4),

@@ -59,20 +59,30 @@ func predict(left, above, corner byte) byte {
 	return corner
 }
 
-// plane compresses the rows of one image stream.
+// plane compresses the rows of one image stream. Those of a small one are gathered and compressed at
+// the best level, filtered and as they are: drawings are shorter without filters, photographs with
+// them. Those of a large one are compressed as they come.
 type plane struct {
 	store *Store
 	buf   bytes.Buffer
-	zw    io.WriteCloser
+	zw    io.WriteCloser // of a large plane
 	back  int
 	// now and before are rows with a filter byte in front, out is the filtered one.
 	now, before, out *[]byte
+	filtered, plain  []byte // the rows of a small plane
 }
 
-func newPlane(s *Store, width, colors int) (*plane, error) {
+// mostGathered is how many samples a small plane has.
+const mostGathered = 512 << 10
+
+func newPlane(s *Store, width, height, colors int) (*plane, error) {
 	n := width*colors + 1
 	p := &plane{store: s, back: colors, now: s.row(n), before: s.row(n), out: s.row(n)}
 	clear(*p.before)
+	if s.best != nil && int64(n)*int64(height) <= mostGathered {
+		p.filtered, p.plain = make([]byte, 0, n*height), make([]byte, 0, (n-1)*height)
+		return p, nil
+	}
 	var err error
 	p.zw, err = s.deflate(&p.buf)
 	return p, err
@@ -115,16 +125,35 @@ func (p *plane) flush(filter byte) error {
 		}
 	}
 	p.now, p.before = p.before, p.now
+	if p.zw == nil {
+		p.filtered, p.plain = append(p.filtered, *p.out...), append(p.plain, r...)
+		return nil
+	}
 	_, err := p.zw.Write(*p.out)
 	return err
 }
 
-// finish returns the stream.
-func (p *plane) finish() ([]byte, error) {
-	if err := p.zw.Close(); err != nil {
-		return nil, err
+// finish puts the stream into x.
+func (p *plane) finish(x *XObject) error {
+	x.Predictor = &Predictor{Colors: p.back, Bits: 8, Columns: x.Width}
+	if p.zw != nil {
+		err := p.zw.Close()
+		x.Data = bytes.Clone(p.buf.Bytes()) // without the room to grow: it is kept
+		return err
 	}
-	return bytes.Clone(p.buf.Bytes()), nil // without the room to grow: it is kept
+	filtered, err := p.store.best(nil, p.filtered)
+	if err != nil {
+		return err
+	}
+	plain, err := p.store.best(nil, p.plain)
+	if err != nil {
+		return err
+	}
+	if len(plain) <= len(filtered) {
+		x.Predictor, filtered = nil, plain
+	}
+	x.Data = bytes.Clone(filtered)
+	return nil
 }
 
 func (p *plane) close() {
@@ -145,14 +174,14 @@ func newSink(s *Store, f *pngFile, x *XObject) (*sink, error) {
 	k := &sink{solid: true}
 	var err error
 	if !f.passes() {
-		if k.color, err = newPlane(s, x.Width, f.colors()); err != nil {
+		if k.color, err = newPlane(s, x.Width, x.Height, f.colors()); err != nil {
 			return nil, err
 		}
 	} else {
 		k.spare = make([]byte, x.Width*f.colors())
 	}
 	if f.alpha() {
-		if k.mask, err = newPlane(s, x.Width, 1); err != nil {
+		if k.mask, err = newPlane(s, x.Width, x.Height, 1); err != nil {
 			return nil, err
 		}
 	}
@@ -197,23 +226,19 @@ func (k *sink) flush(filter byte) error {
 
 // finish puts the streams into x.
 func (k *sink) finish(x *XObject) error {
-	var err error
 	if k.color != nil {
-		if x.Data, err = k.color.finish(); err != nil {
+		if err := k.color.finish(x); err != nil {
 			return err
 		}
 	}
 	if k.mask == nil {
 		return nil
 	}
-	data, err := k.mask.finish()
-	if err != nil || k.solid {
+	mask := &XObject{Width: x.Width, Height: x.Height, Bits: 8, Space: "DeviceGray", Filter: "FlateDecode"}
+	if err := k.mask.finish(mask); err != nil || k.solid {
 		return err
 	}
-	x.Mask = &XObject{
-		Width: x.Width, Height: x.Height, Bits: 8, Space: "DeviceGray", Filter: "FlateDecode", Data: data,
-		Predictor: &Predictor{Colors: 1, Bits: 8, Columns: x.Width},
-	}
+	x.Mask = mask
 	return nil
 }
 

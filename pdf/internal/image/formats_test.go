@@ -36,7 +36,14 @@ func samplesOf(tb testing.TB, x *pdfimage.XObject) []byte {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	n := x.Predictor.Colors
+	p := predictor(x)
+	n := p.Colors
+	if p.Bits == 0 {
+		if len(raw) != x.Width*n*x.Height {
+			tb.Fatalf("%d bytes, want %d", len(raw), x.Width*n*x.Height)
+		}
+		return raw
+	}
 	stride := x.Width*n + 1
 	if len(raw) != stride*x.Height {
 		tb.Fatalf("%d bytes, want %d", len(raw), stride*x.Height)
@@ -87,7 +94,7 @@ func pixels(tb testing.TB, x *pdfimage.XObject) []color.NRGBA {
 		case x.Palette != nil:
 			k := 3 * int(colors[i])
 			p.R, p.G, p.B = x.Palette[k], x.Palette[k+1], x.Palette[k+2]
-		case x.Predictor.Colors == 1:
+		case predictor(x).Colors == 1:
 			p.R, p.G, p.B = colors[i], colors[i], colors[i]
 		default:
 			p.R, p.G, p.B = colors[3*i], colors[3*i+1], colors[3*i+2]

@@ -12,13 +12,32 @@ import (
 	"image/png"
 	"testing"
 
+	"example.com/quire/pdf/cos"
 	"example.com/quire/pdf/internal/diag"
 	"example.com/quire/pdf/internal/emit/kflate"
 	pdfimage "example.com/quire/pdf/internal/image"
 )
 
 func newStore(cache, budget int64) *pdfimage.Store {
-	return pdfimage.NewStore(pdfimage.Options{Deflate: kflate.New().Writer, CacheBytes: cache, DecodeBudget: budget})
+	deflater := kflate.New()
+	return pdfimage.NewStore(pdfimage.Options{
+		Deflate: deflater.Writer, CacheBytes: cache, DecodeBudget: budget,
+		Best: func(dst, src []byte) ([]byte, error) { return deflater.Deflate(dst, src, cos.LevelBest) },
+	})
+}
+
+// predictor returns the parameters of a stream of samples; of one without, Bits 0 and how many
+// colours a pixel has.
+func predictor(x *pdfimage.XObject) pdfimage.Predictor {
+	switch {
+	case x.Predictor != nil:
+		return *x.Predictor
+	case x.Palette != nil || x.Space == "DeviceGray":
+		return pdfimage.Predictor{Colors: 1}
+	case x.Space == "DeviceRGB":
+		return pdfimage.Predictor{Colors: 3}
+	}
+	return pdfimage.Predictor{Colors: 4}
 }
 
 // open opens an image as the only one of a document.

@@ -237,8 +237,8 @@ func (f *pngFile) streams(ctx context.Context, s *Store, to Ask) (*Image, error)
 		if len(f.data) > 1 {
 			img.x.Data = bytes.Join(f.data, nil)
 		}
+		img.x.Predictor = &Predictor{Colors: f.colors(), Bits: f.bits, Columns: f.width}
 	}
-	img.x.Predictor = &Predictor{Colors: f.colors(), Bits: img.x.Bits, Columns: f.width}
 	return img, nil
 }
 

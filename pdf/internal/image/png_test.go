@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"image"
 	"image/color"
 	"image/png"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"testing"
 
 	"example.com/quire/pdf/internal/diag"
+	"example.com/quire/pdf/internal/emit/kflate"
 	pdfimage "example.com/quire/pdf/internal/image"
 )
 
@@ -79,13 +81,20 @@ func samples(t *testing.T, x *pdfimage.XObject) [][]byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := x.Predictor
-	stride, back := (p.Columns*p.Colors*p.Bits+7)/8, max(1, p.Colors*p.Bits/8)
+	p := predictor(x)
+	stride, back := (x.Width*p.Colors*x.Bits+7)/8, max(1, p.Colors*x.Bits/8)
+	if p.Bits != 0 && (p.Bits != x.Bits || p.Columns != x.Width) {
+		t.Fatalf("predictor %v of an image of %d columns, %d bits", p, x.Width, x.Bits)
+	}
 	above := make([]byte, stride)
 	var rows [][]byte
 	for range x.Height {
 		row := make([]byte, stride+1)
-		if _, err := io.ReadFull(zr, row); err != nil {
+		to := row
+		if p.Bits == 0 {
+			to = row[1:]
+		}
+		if _, err := io.ReadFull(zr, to); err != nil {
 			t.Fatal(err)
 		}
 		filter, r := row[0], row[1:]
@@ -118,7 +127,7 @@ func abs(v int) int { return max(v, -v) }
 // pixel returns a colour of an embedded image.
 func pixel(x *pdfimage.XObject, rows, mask [][]byte, px, py int) color.NRGBA {
 	get := func(c int) byte {
-		bit := (px*x.Predictor.Colors + c) * x.Bits
+		bit := (px*predictor(x).Colors + c) * x.Bits
 		return rows[py][bit/8] >> (8 - x.Bits - bit%8) & byte(1<<x.Bits-1)
 	}
 	out := color.NRGBA{A: 255}
@@ -141,10 +150,21 @@ func pixel(x *pdfimage.XObject, rows, mask [][]byte, px, py int) color.NRGBA {
 // compare holds an embedded image against Go's decoder, reduced to 8 bits.
 func compare(t *testing.T, data []byte) *pdfimage.XObject {
 	t.Helper()
+	// Large images are compressed as the rows come, which are then those of a small one.
+	streamed, err := pdfimage.NewStore(pdfimage.Options{Deflate: kflate.New().Writer, DecodeBudget: 1 << 30}).Session(diag.Limits{}).Open(t.Context(), data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compareWith(t, data, streamed)
 	img, err := open(data, diag.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return compareWith(t, data, img)
+}
+
+func compareWith(t *testing.T, data []byte, img *pdfimage.Image) *pdfimage.XObject {
+	t.Helper()
 	want, err := png.Decode(bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
@@ -281,6 +301,37 @@ func TestCancelledImageIsNotKept(t *testing.T) {
 	}
 	if _, err := s.Session(diag.Limits{}).Open(t.Context(), data); err != nil {
 		t.Errorf("the next document: %v", err)
+	}
+}
+
+// TestSmallImagesAreShortestWithOrWithoutFilters: a drawing is kept without the filters of PNG, a
+// gradient with them, and each is no longer than the same rows in a large image.
+func TestSmallImagesAreShortestWithOrWithoutFilters(t *testing.T) {
+	drawing := image.NewNRGBA(image.Rect(0, 0, 120, 60))
+	gradient := image.NewNRGBA(drawing.Rect)
+	for i := range drawing.Pix {
+		x, y := i/4%120, i/480
+		if drawing.Pix[i] = byte(x / 9 * 40 & (y / 7 * 60)); i%4 == 3 { //nolint:gosec // any byte
+			drawing.Pix[i] = byte(y) //nolint:gosec // below 60
+		}
+		gradient.Pix[i] = byte(x*(i%4+1) + y*y/16) //nolint:gosec // any byte
+	}
+	for name, c := range map[string]struct {
+		image  *image.NRGBA
+		filter bool
+	}{"drawing": {drawing, false}, "gradient": {gradient, true}} {
+		data := encodePNG(t, c.image)
+		x := compare(t, data)
+		if (x.Predictor != nil) != c.filter {
+			t.Errorf("%s: predictor %v", name, x.Predictor)
+		}
+		img, err := pdfimage.NewStore(pdfimage.Options{Deflate: kflate.New().Writer}).Session(diag.Limits{}).Open(t.Context(), data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if large := img.XObject(); len(x.Data) > len(large.Data) || len(x.Mask.Data) > len(large.Mask.Data) {
+			t.Errorf("%s: %d and %d bytes, %d and %d in a large image", name, len(x.Data), len(x.Mask.Data), len(large.Data), len(large.Mask.Data))
+		}
 	}
 }
 

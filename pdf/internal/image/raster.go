@@ -24,7 +24,6 @@ func (r *raster) compress(ctx context.Context, s *Store) (*Image, error) {
 	img := &Image{width: r.width, height: r.height, orient: 1}
 	img.x = XObject{
 		Width: r.width, Height: r.height, Bits: 8, Space: spaces[r.colors], Palette: r.palette, Filter: "FlateDecode",
-		Predictor: &Predictor{Colors: r.colors, Bits: 8, Columns: r.width},
 	}
 	filter := byte(paeth)
 	if r.palette != nil {
@@ -33,11 +32,11 @@ func (r *raster) compress(ctx context.Context, s *Store) (*Image, error) {
 	k := &sink{solid: true}
 	defer k.close()
 	var err error
-	if k.color, err = newPlane(s, r.width, r.colors); err != nil {
+	if k.color, err = newPlane(s, r.width, r.height, r.colors); err != nil {
 		return nil, err
 	}
 	if r.alpha {
-		if k.mask, err = newPlane(s, r.width, 1); err != nil {
+		if k.mask, err = newPlane(s, r.width, r.height, 1); err != nil {
 			return nil, err
 		}
 	}

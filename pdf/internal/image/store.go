@@ -16,6 +16,9 @@ type Options struct {
 	// Deflate returns a writer that appends what it takes to dst in zlib format (RFC 1950)
 	// until it is closed. The output depends on the bytes and their cutting alone.
 	Deflate func(dst io.Writer) (io.WriteCloser, error)
+	// Best appends src in the same format, as short as it can be, to dst: small images are kept
+	// that way. Nil: they are compressed by Deflate, too.
+	Best func(dst, src []byte) ([]byte, error)
 	// CacheBytes bounds the finished streams that are kept; 0 or less: none.
 	CacheBytes int64
 	// DecodeBudget bounds the samples that are held decoded at one time.
@@ -27,6 +30,7 @@ type Options struct {
 // concurrent use.
 type Store struct {
 	deflate func(io.Writer) (io.WriteCloser, error)
+	best    func(dst, src []byte) ([]byte, error)
 	budget  *budget
 	rows    sync.Pool // of *[]byte: the collector empties it when memory is short
 	kept    *filecache.Cache[Ask, *Image]
@@ -44,7 +48,7 @@ func (a Ask) hash(data []byte) [sha256.Size]byte {
 // NewStore returns an empty Store.
 func NewStore(o Options) *Store {
 	return &Store{
-		deflate: o.Deflate, budget: newBudget(max(o.DecodeBudget, 0)),
+		deflate: o.Deflate, best: o.Best, budget: newBudget(max(o.DecodeBudget, 0)),
 		kept: filecache.New[Ask, *Image](o.CacheBytes),
 	}
 }
