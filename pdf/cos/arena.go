@@ -3,9 +3,8 @@ package cos
 // Arena allocates objects that live until its writer is reset, in memory that the next file reuses.
 // [Writer.Arena] returns it, for use by the writer's goroutine.
 //
-// Objects are pointers there, because an interface that holds a value allocates memory for each.
-// Code that examines objects by their types, a watcher or a cipher, gets values, as without an
-// arena.
+// Objects are pointers there, because an interface that holds a value allocates memory for each: a
+// watcher finds their values with [As]. A cipher, which makes others of them, gets values.
 type Arena struct {
 	values bool
 
@@ -81,6 +80,17 @@ func made[T Object, P interface {
 	p := P(pieces.one())
 	*p = v
 	return p
+}
+
+// As returns an object as a value of its type, also one of an arena.
+func As[T Object](o Object) (v T, ok bool) {
+	if v, ok = o.(T); ok {
+		return v, true
+	}
+	if p, pointer := any(o).(*T); pointer {
+		return *p, true
+	}
+	return v, false
 }
 
 // reset takes all back for a file of other options.

@@ -87,8 +87,12 @@ func Float(o Object) (float64, bool) {
 	switch v := o.(type) {
 	case Int:
 		return float64(v), true
+	case *Int:
+		return float64(*v), true
 	case Fixed:
 		return float64(v) / 1024, true
+	case *Fixed:
+		return float64(*v) / 1024, true
 	case Decimal:
 		return float64(v.Mantissa) / math.Pow10(v.Scale), true // powers are exact where the reader gives them
 	}

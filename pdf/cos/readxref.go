@@ -311,6 +311,8 @@ func Bytes(o Object) (b []byte, ok bool) {
 	switch v := o.(type) {
 	case String:
 		return []byte(v), true
+	case *String:
+		return []byte(*v), true
 	case Hex:
 		return []byte(v), true
 	}

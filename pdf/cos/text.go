@@ -210,7 +210,7 @@ const docLow, docHigh = "\u02D8\u02C7\u02C6\u02D9\u02DD\u02DB\u02DA\u02DC", "\u2
 // TextOf returns the text of a text string object (7.9.2.2) in UTF-8, whether it was read or is
 // to be written; ok is false for other objects.
 func TextOf(o Object) (text string, ok bool) {
-	if t, isText := o.(Text); isText {
+	if t, isText := As[Text](o); isText {
 		return string(t), true
 	}
 	b, ok := Bytes(o)

@@ -61,9 +61,9 @@ type Options struct {
 	// a temporary file of the system, which is gone then.
 	Spill      func() (SpillFile, error)
 	SpillAfter int64 // 0: 8 MiB; at least 128 KiB stay in memory
-	// Watch is shown every object given to Put, PutDirect and the stream methods, streams by
-	// their dictionary with Filter; nil: nobody is. It must not keep the object.
-	Watch func(Ref, Object)
+	// Watch is shown every dictionary given to Put and PutDirect, and those of streams with Filter;
+	// nil: nobody is. It must not keep it. What it holds may be in an arena: As returns the values.
+	Watch func(Ref, Dict)
 	// Encrypt makes an encrypted file; nil: a plain one.
 	Encrypt *Encryption
 	// Signature signs the file; nil: it is not signed. It is for plain files, and PutSignature must
@@ -159,7 +159,7 @@ func (w *Writer) Reset(out io.Writer, o Options) {
 	}
 	o.Limits = o.Limits.withDefaults(o.Version)
 	o.Classic = o.Classic || o.Version == V14
-	w.arena.reset(o.Watch != nil || o.Encrypt != nil)
+	w.arena.reset(o.Encrypt != nil)
 	w.out, w.opt, w.err = out, o, nil
 	w.flushed, w.inUse, w.held, w.signed, w.digest = 0, 0, false, unsigned{}, nil
 	if o.Signature != nil && o.Signature.Hash != crypto.SHA256 {
@@ -349,7 +349,7 @@ func (w *Writer) EncodedStream(ref Ref, dict Dict, filter Name, data []byte) err
 	}
 	seen := dict
 	if w.opt.Watch != nil && filter != "" {
-		seen = append(slices.Clip(seen), E("Filter", filter))
+		seen = append(append(w.arena.Entries(len(dict)+1), dict...), E("Filter", w.arena.Name(string(filter))))
 	}
 	if err := w.checkDict(ref, seen); err != nil {
 		return w.fail(err)
@@ -476,8 +476,8 @@ func (w *Writer) claim(ref Ref) error {
 }
 
 func (w *Writer) check(ref Ref, o Object) error {
-	if w.opt.Watch != nil {
-		w.opt.Watch(ref, o)
+	if d, is := As[Dict](o); is && w.opt.Watch != nil {
+		w.opt.Watch(ref, d)
 	}
 	return checker{l: &w.opt.Limits, ref: ref}.object(o, 1)
 }

@@ -9,7 +9,7 @@ import "example.com/quire/pdf/cos"
 // text (ISO 14289-1, 7.16; ISO 32000-2, table 22, has it set always).
 func (j *Judge) encryption(d cos.Dict) {
 	const accessible = 1 << 9
-	if p, ok := d.Get("P").(cos.Int); !ok || p&accessible == 0 {
+	if p, ok := cos.As[cos.Int](d.Get("P")); !ok || p&accessible == 0 {
 		j.find("S043", clause{ua1: "7.16"}, cos.Ref{}, nil, "an encrypted file that does not let assistive technology have its text (bit 10 of P)")
 	}
 }
@@ -21,7 +21,7 @@ func (j *Judge) MediaClip(at cos.Ref, typed bool, alt cos.Object) {
 	if !typed {
 		j.find("S044", rule, at, nil, "a media clip without its type (CT)")
 	}
-	texts, _ := alt.(cos.Array)
+	texts, _ := cos.As[cos.Array](alt)
 	described := texts != nil && len(texts)%2 == 0
 	for i, o := range texts { // a language and a text in turn
 		text, ok := cos.TextOf(o)

@@ -88,8 +88,13 @@ func (j *Judge) add(rule, clause string, at cos.Ref, src *doc.Source, format str
 }
 
 func name(d cos.Dict, key cos.Name) cos.Name {
-	n, _ := d.Get(key).(cos.Name)
+	n, _ := cos.As[cos.Name](d.Get(key))
 	return n
+}
+
+func is(o cos.Object, n cos.Name) bool {
+	v, named := cos.As[cos.Name](o)
+	return named && v == n
 }
 
 func isTrue(o cos.Object) bool { return o == cos.Bool(true) }
@@ -108,11 +113,10 @@ func (j *Judge) Annotation(r cos.Ref, d cos.Dict, p Placed) {
 	j.placed = Placed{}
 }
 
-// Object checks an indirect object that is not a structure element: r is its number, a stream is
-// given by its dictionary. src may be nil.
-func (j *Judge) Object(r cos.Ref, o cos.Object, src *doc.Source) {
-	d, ok := o.(cos.Dict)
-	if !ok || len(j.claims) == 0 {
+// Object checks the dictionary of an indirect object, or of a stream, that is not a structure
+// element: r is its number. src may be nil.
+func (j *Judge) Object(r cos.Ref, d cos.Dict, src *doc.Source) {
+	if len(j.claims) == 0 {
 		return
 	}
 	switch name(d, "Type") {
@@ -164,7 +168,7 @@ func (j *Judge) Object(r cos.Ref, o cos.Object, src *doc.Source) {
 		case name(d, "Type") != "Catalog": // an annotation that none of these parts takes
 			rule.a1, rule.a2 = "", ""
 		}
-		aa, read := d.Get("AA").(cos.Dict)
+		aa, read := cos.As[cos.Dict](d.Get("AA"))
 		if read && !slices.ContainsFunc(aa, func(x cos.Entry) bool { return !triggers4[x.Key] }) {
 			rule.a4 = ""
 		}
@@ -181,23 +185,23 @@ func (j *Judge) Object(r cos.Ref, o cos.Object, src *doc.Source) {
 // 2, 8.4.5). FontDescriptor is a reference where a file is written, whose fonts are Type 0.
 func (j *Judge) font(r cos.Ref, d cos.Dict, src *doc.Source) {
 	sub := name(d, "Subtype")
-	descriptor, read := d.Get("FontDescriptor").(cos.Dict)
+	descriptor, read := cos.As[cos.Dict](d.Get("FontDescriptor"))
 	switch sub {
 	case "CIDFontType0":
 		j.subset(r, d, descriptor, "CIDSet", src)
 	case "CIDFontType2":
 		j.subset(r, d, descriptor, "CIDSet", src)
 		m := d.Get("CIDToGIDMap")
-		if n, named := m.(cos.Name); (m == nil || named && n != "Identity") && !absent(d.Get("FontDescriptor")) {
+		if n, named := cos.As[cos.Name](m); (m == nil || named && n != "Identity") && !absent(d.Get("FontDescriptor")) {
 			j.find("S051", clause{a1: "6.3.3.2", a2: "6.2.11.3.2", a4: "6.2.10.3.2", ua1: "7.21.3.2", ua2: "8.4.5.3.2"}, r, src, "a font of TrueType outlines without CIDToGIDMap")
 		}
 	case "Type1", "MMType1", "TrueType":
 		if !read {
 			return
 		}
-		first, ok1 := d.Get("FirstChar").(cos.Int)
-		last, ok2 := d.Get("LastChar").(cos.Int)
-		widths, _ := d.Get("Widths").(cos.Array)
+		first, ok1 := cos.As[cos.Int](d.Get("FirstChar"))
+		last, ok2 := cos.As[cos.Int](d.Get("LastChar"))
+		widths, _ := cos.As[cos.Array](d.Get("Widths"))
 		if !ok1 || !ok2 || int64(len(widths)) != int64(last)-int64(first)+1 {
 			j.find("S051", clause{a1: "6.3.2", a2: "6.2.11.2", a4: "6.2.10.2"}, r, src, "a font without a width of each of its characters")
 		}
@@ -220,7 +224,7 @@ func (j *Judge) font(r cos.Ref, d cos.Dict, src *doc.Source) {
 
 // absent reports whether the descriptor of a font that is read has no program.
 func absent(descriptor cos.Object) bool {
-	d, read := descriptor.(cos.Dict)
+	d, read := cos.As[cos.Dict](descriptor)
 	return descriptor == nil || read && d.Get("FontFile") == nil && d.Get("FontFile2") == nil && d.Get("FontFile3") == nil
 }
 
@@ -228,10 +232,10 @@ func absent(descriptor cos.Object) bool {
 // says that it is symbolic.
 func (j *Judge) encoding(r cos.Ref, d, descriptor cos.Dict, src *doc.Source) {
 	const symbolic = 4
-	flags, _ := descriptor.Get("Flags").(cos.Int)
+	flags, _ := cos.As[cos.Int](descriptor.Get("Flags"))
 	rule := clause{a1: "6.3.7", a2: "6.2.11.6", a4: "6.2.10.6", ua1: "7.21.6", ua2: "8.4.5.7"}
 	base := d.Get("Encoding")
-	if e, ok := base.(cos.Dict); ok {
+	if e, ok := cos.As[cos.Dict](base); ok {
 		base = e.Get("BaseEncoding")
 	}
 	switch {
@@ -239,7 +243,7 @@ func (j *Judge) encoding(r cos.Ref, d, descriptor cos.Dict, src *doc.Source) {
 		if d.Get("Encoding") != nil {
 			j.find("S051", rule, r, src, "a symbolic TrueType font with an encoding")
 		}
-	case base != cos.Object(cos.Name("MacRomanEncoding")) && base != cos.Object(cos.Name("WinAnsiEncoding")):
+	case !is(base, "MacRomanEncoding") && !is(base, "WinAnsiEncoding"):
 		j.find("S051", rule, r, src, "a TrueType font whose encoding is neither MacRomanEncoding nor WinAnsiEncoding")
 	}
 }
@@ -249,7 +253,7 @@ func (j *Judge) encoding(r cos.Ref, d, descriptor cos.Dict, src *doc.Source) {
 func (j *Judge) state(r cos.Ref, d cos.Dict, src *doc.Source) {
 	j.blend(r, d)
 	rule := clause{a1: "6.2.8", a2: "6.2.5", a4: "6.2.5"}
-	if d.Get("TR") != nil || d.Get("TR2") != nil && d.Get("TR2") != cos.Object(cos.Name("Default")) {
+	if d.Get("TR") != nil || d.Get("TR2") != nil && !is(d.Get("TR2"), "Default") {
 		j.find("S045", rule, r, src, "a transfer function")
 	}
 	if d.Get("HTP") != nil {
@@ -273,8 +277,8 @@ func (j *Judge) intent(d cos.Dict) {
 		return
 	}
 	j.profile = 3
-	if read, ok := profile.(cos.Dict); ok {
-		n, _ := read.Get("N").(cos.Int)
+	if read, ok := cos.As[cos.Dict](profile); ok {
+		n, _ := cos.As[cos.Int](read.Get("N"))
 		j.profile = int64(n)
 	}
 }
@@ -282,14 +286,14 @@ func (j *Judge) intent(d cos.Dict) {
 // stream judges what a stream dictionary may not say; no other dictionary has these keys
 // with these values.
 func (j *Judge) stream(r cos.Ref, d cos.Dict, src *doc.Source) {
-	filters, ok := d.Get("Filter").(cos.Array)
+	filters, ok := cos.As[cos.Array](d.Get("Filter"))
 	if !ok {
 		filters = cos.Array{d.Get("Filter")}
 	}
 	for _, f := range filters {
-		if f == cos.Object(cos.Name("LZWDecode")) || f == cos.Object(cos.Name("Crypt")) {
+		if is(f, "LZWDecode") || is(f, "Crypt") {
 			j.find("S045", clause{a1: "6.1.10", a2: "6.1.7.2", a4: "6.1.6.2"}, r, src, "filter %s", f.AppendPDF(nil)[1:])
-		} else if n, ok := f.(cos.Name); ok && d.Get("Length") != nil {
+		} else if n, ok := cos.As[cos.Name](f); ok && d.Get("Length") != nil {
 			if _, known := filtersOfStreams[n]; !known {
 				j.find("S045", clause{a2: "6.1.7.2", a4: "6.1.6.2"}, r, src, "filter %s", string(n))
 			}
@@ -348,7 +352,7 @@ func (j *Judge) catalogue(r cos.Ref, d cos.Dict) {
 		}
 		j.find("S002", rule, r, nil, "%q is not a language of the document", lang)
 	}
-	marks, _ := d.Get("MarkInfo").(cos.Dict)
+	marks, _ := cos.As[cos.Dict](d.Get("MarkInfo"))
 	if !isTrue(marks.Get("Marked")) {
 		j.find("S043", clause{tagged1: "6.8.2.2", tagged: "6.7.2.2", ua1: "6.2", ua2: "6.2"}, r, nil, "the file is not marked as tagged")
 	}
@@ -358,7 +362,7 @@ func (j *Judge) catalogue(r cos.Ref, d cos.Dict) {
 	if d.Get("StructTreeRoot") == nil {
 		j.find("S043", clause{tagged1: "6.8.3.3", tagged: "6.7.3.3", ua1: "7.1", ua2: "8.2.1"}, r, nil, "no structure tree")
 	}
-	view, _ := d.Get("ViewerPreferences").(cos.Dict)
+	view, _ := cos.As[cos.Dict](d.Get("ViewerPreferences"))
 	if !isTrue(view.Get("DisplayDocTitle")) {
 		j.find("S001", clause{ua1: "7.1", ua2: "8.11.2"}, r, nil, "the title is not shown")
 	}
@@ -370,7 +374,7 @@ var triggers4 = map[cos.Name]bool{"E": true, "X": true, "D": true, "U": true, "F
 // kinds judges what annotations of a type need or may not be (ISO 14289-2, 8.9.2; 14289-1, 7.18.2).
 func (j *Judge) kinds(r cos.Ref, d cos.Dict, src *doc.Source) {
 	const invisible, hidden, noView, toggled = 1, 2, 32, 256
-	f, _ := d.Get("F").(cos.Int)
+	f, _ := cos.As[cos.Int](d.Get("F"))
 	if j.tagged(d) && !j.placed.Artifact && (f&invisible != 0 || f&noView != 0 && f&toggled == 0) {
 		j.find("S044", clause{ua2: "8.9.2.2"}, r, src, "an annotation in the structure tree that is not shown")
 	}
@@ -381,7 +385,7 @@ func (j *Judge) kinds(r cos.Ref, d cos.Dict, src *doc.Source) {
 	const without = " without Contents"
 	switch name(d, "Subtype") {
 	case "Stamp":
-		if _, named := d.Get("Name").(cos.Name); !described && !named {
+		if _, named := cos.As[cos.Name](d.Get("Name")); !described && !named {
 			find(clause{ua2: "8.9.2.4.7"}, without+" or Name")
 		}
 	case "Ink":
@@ -417,7 +421,7 @@ func (j *Judge) tagged(d cos.Dict) bool {
 
 // emptyRect reports whether an annotation has neither width nor height.
 func emptyRect(d cos.Dict) bool {
-	b, _ := d.Get("Rect").(cos.Array)
+	b, _ := cos.As[cos.Array](d.Get("Rect"))
 	same := func(x, y cos.Object) bool {
 		return x != nil && y != nil && string(x.AppendPDF(nil)) == string(y.AppendPDF(nil))
 	}
@@ -453,7 +457,7 @@ func (j *Judge) annotation(r cos.Ref, d cos.Dict, src *doc.Source) {
 		j.find("S044", clause{a2: "6.3.1", a4: "6.3.1"}, r, src, "an annotation of type %s", string(sub))
 	}
 	const printed, hidden, toggled = 4, 1 | 2 | 32, 256 // invisible, hidden, no view; toggle no view
-	f, _ := d.Get("F").(cos.Int)
+	f, _ := cos.As[cos.Int](d.Get("F"))
 	if f&toggled != 0 {
 		j.find("S044", clause{a2: "6.3.2", a4: "6.3.2"}, r, src, "an annotation that is shown or not as the pointer is over it")
 	}
@@ -495,7 +499,7 @@ func (j *Judge) annotation(r cos.Ref, d cos.Dict, src *doc.Source) {
 	case nothing && !j.placed.Artifact:
 		j.find("S044", clause{ua2: "8.9.2.4.13"}, r, src, "a widget that shows nothing and is not an artifact")
 	}
-	if a, ok := d.Get("A").(cos.Dict); ok {
+	if a, ok := cos.As[cos.Dict](d.Get("A")); ok {
 		j.action(r, a, src)
 	}
 	j.kinds(r, d, src)
@@ -517,7 +521,7 @@ func (j *Judge) annotation(r cos.Ref, d cos.Dict, src *doc.Source) {
 func (j *Judge) appearance(r cos.Ref, d cos.Dict, src *doc.Source) {
 	rule := clause{a1: "6.5.3", a2: "6.3.3", a4: "6.3.3"}
 	sub := name(d, "Subtype")
-	ap, _ := d.Get("AP").(cos.Dict)
+	ap, _ := cos.As[cos.Dict](d.Get("AP"))
 	switch {
 	case ap == nil && first1(j.claims):
 		if sub == "Widget" {
@@ -528,8 +532,8 @@ func (j *Judge) appearance(r cos.Ref, d cos.Dict, src *doc.Source) {
 	case ap != nil && (len(ap) != 1 || ap.Get("N") == nil):
 		j.find("S044", rule, r, src, "an annotation with another appearance than its normal one")
 	case ap != nil:
-		_, states := ap.Get("N").(cos.Dict)
-		if field := d.Get("FT"); (field == cos.Object(cos.Name("Btn"))) != states && (field != nil || sub != "Widget") {
+		_, states := cos.As[cos.Dict](ap.Get("N"))
+		if field := d.Get("FT"); is(field, "Btn") != states && (field != nil || sub != "Widget") {
 			j.find("S044", rule, r, src, "an appearance with states that is not of a button, or one of a button without them")
 		}
 	}
@@ -558,7 +562,7 @@ type Enclosure struct {
 func (j *Judge) Enclosed(e Enclosure) {
 	const hidden = 2
 	sub := name(e.Dict, "Subtype")
-	flags, _ := e.Dict.Get("F").(cos.Int)
+	flags, _ := cos.As[cos.Int](e.Dict.Get("F"))
 	contents, _ := cos.TextOf(e.Dict.Get("Contents"))
 	label, _ := cos.TextOf(e.Dict.Get("TU"))
 	find := func(c clause, format string, args ...any) {
@@ -803,7 +807,7 @@ func (j *Judge) Finish(t cos.Trailer) []Finding {
 		j.add("S043", "ISO 32000-2, 7.7.2", t.Root, nil, "no catalog")
 	}
 	if e := t.More.Get("Encrypt"); e != nil {
-		if d, read := e.(cos.Dict); read {
+		if d, read := cos.As[cos.Dict](e); read {
 			j.encryption(d)
 		}
 		j.find("S043", clause{a1: "6.1.3", a2: "6.1.3", a4: "6.1.3"}, cos.Ref{}, nil, "an encrypted file")

@@ -63,16 +63,63 @@ func set(d *cos.Dict, key cos.Name, v cos.Object) {
 	*d = append(*d, cos.E(key, v))
 }
 
+// forms are how a dictionary is shown to a judge: as it is, and as a writer's arena holds it.
+var forms = map[string]func(cos.Dict) cos.Dict{
+	"values": func(d cos.Dict) cos.Dict { return d },
+	"arena":  func(d cos.Dict) cos.Dict { return *inArena(d).(*cos.Dict) },
+}
+
+func inArena(o cos.Object) cos.Object {
+	switch v := o.(type) {
+	case cos.Ref:
+		return &v
+	case cos.Int:
+		return &v
+	case cos.Fixed:
+		return &v
+	case cos.Name:
+		return &v
+	case cos.Text:
+		return &v
+	case cos.String:
+		return &v
+	case cos.Array:
+		out := make(cos.Array, len(v))
+		for i, x := range v {
+			out[i] = inArena(x)
+		}
+		return &out
+	case cos.Dict:
+		out := make(cos.Dict, len(v))
+		for i, x := range v {
+			out[i] = cos.E(x.Key, inArena(x.Value))
+		}
+		return &out
+	}
+	return o
+}
+
 // judge shows a file to a judge of two standards.
 func (f *sound) judge(tb testing.TB, claims ...standard.ID) []standard.Finding {
 	tb.Helper()
 	if claims == nil {
 		claims = []standard.ID{standard.PDFA4, standard.PDFUA2}
 	}
+	found := f.judgeIn(tb, "values", claims)
+	if arena := f.judgeIn(tb, "arena", claims); fmt.Sprint(arena) != fmt.Sprint(found) {
+		tb.Errorf("found %v of an arena, %v of values", arena, found)
+	}
+	return found
+}
+
+var sourceOfTest = &doc.Source{Path: "body[0]"}
+
+func (f *sound) judgeIn(tb testing.TB, form string, claims []standard.ID) []standard.Finding {
+	tb.Helper()
 	j := standard.NewJudge(claims, f.version)
-	src := &doc.Source{Path: "body[0]"}
-	for i, o := range []cos.Object{f.page, f.annot, f.image, f.intent} {
-		j.Object(cos.Ref{Num: uint32(i + 10)}, o, src)
+	intent, _ := f.intent.(cos.Dict)
+	for i, d := range []cos.Dict{f.page, f.annot, f.image, intent} {
+		j.Object(cos.Ref{Num: uint32(i + 10)}, forms[form](d), sourceOfTest)
 	}
 	f.content(func(name string, args ...cos.Object) { j.Content(cos.Ref{Num: 10}, []byte(name), args) })
 	tree := tag.NewTree(cos.NewWriter(&bytes.Buffer{}, cos.Options{}))
@@ -85,7 +132,7 @@ func (f *sound) judge(tb testing.TB, claims ...standard.ID) []standard.Finding {
 	if _, err := tree.Close(); err != nil {
 		tb.Fatal(err)
 	}
-	j.Object(cos.Ref{Num: 1}, f.catalog, nil)
+	j.Object(cos.Ref{Num: 1}, forms[form](f.catalog), nil)
 	return j.Finish(f.trailer)
 }
 
@@ -246,11 +293,13 @@ func TestJudgeOfAttachedFiles(t *testing.T) {
 		{standard.PDFA4f, cos.V20, cos.Dict{cos.E("Type", cos.Name("EmbeddedFile"))}, 2},
 		{standard.PDFA4, cos.V20, whole, 1},
 	} {
-		j := standard.NewJudge([]standard.ID{c.claim}, c.version)
-		j.Object(cos.Ref{Num: 1}, cos.Dict{cos.E("Type", cos.Name("Catalog")), cos.E("Metadata", cos.Ref{Num: 3})}, nil)
-		j.Object(cos.Ref{Num: 2}, c.object, nil)
-		if found := j.Finish(cos.Trailer{}); len(found) != c.want {
-			t.Errorf("%s, %v: %+v", c.claim, c.object, found)
+		for name, form := range forms {
+			j := standard.NewJudge([]standard.ID{c.claim}, c.version)
+			j.Object(cos.Ref{Num: 1}, form(cos.Dict{cos.E("Type", cos.Name("Catalog")), cos.E("Metadata", cos.Ref{Num: 3})}), nil)
+			j.Object(cos.Ref{Num: 2}, form(c.object), nil)
+			if found := j.Finish(cos.Trailer{}); len(found) != c.want {
+				t.Errorf("%s, %v, %s: %+v", c.claim, c.object, name, found)
+			}
 		}
 	}
 }
@@ -277,17 +326,19 @@ func TestJudgeOfLevels(t *testing.T) {
 		{standard.PDFA4, solid, "S044 ISO 19005-4, 6.3.1; S045 ISO 19005-4, 6.6.1"},
 		{standard.PDFA4e, solid, ""},
 	} {
-		j := standard.NewJudge([]standard.ID{c.claim}, standard.Version([]standard.ID{c.claim}))
-		j.Object(cos.Ref{Num: 2}, c.object, nil)
-		if c.object.Get("Type") != cos.Object(cos.Name("Catalog")) {
-			j.Object(cos.Ref{Num: 1}, bare, nil)
-		}
-		var got []string
-		for _, f := range j.Finish(cos.Trailer{}) {
-			got = append(got, f.Rule+" "+f.Clause)
-		}
-		if s := strings.Join(got, "; "); s != c.want {
-			t.Errorf("%s, %v: got %q, want %q", c.claim, c.object, s, c.want)
+		for name, form := range forms {
+			j := standard.NewJudge([]standard.ID{c.claim}, standard.Version([]standard.ID{c.claim}))
+			j.Object(cos.Ref{Num: 2}, form(c.object), nil)
+			if c.object.Get("Type") != cos.Object(cos.Name("Catalog")) {
+				j.Object(cos.Ref{Num: 1}, form(bare), nil)
+			}
+			var got []string
+			for _, f := range j.Finish(cos.Trailer{}) {
+				got = append(got, f.Rule+" "+f.Clause)
+			}
+			if s := strings.Join(got, "; "); s != c.want {
+				t.Errorf("%s, %v, %s: got %q, want %q", c.claim, c.object, name, s, c.want)
+			}
 		}
 	}
 }

@@ -84,7 +84,7 @@ var renderingIntents = []cos.Name{"AbsoluteColorimetric", "RelativeColorimetric"
 
 // Intent checks a rendering intent, where one is named (ISO 19005-2, 6.2.6).
 func (j *Judge) Intent(r cos.Ref, o cos.Object) {
-	if n, ok := o.(cos.Name); ok && !slices.Contains(renderingIntents, n) {
+	if n, ok := cos.As[cos.Name](o); ok && !slices.Contains(renderingIntents, n) {
 		j.find("S045", clause{a1: "6.2.9", a2: "6.2.6"}, r, nil, "the rendering intent %q", string(n))
 	}
 }
@@ -105,12 +105,12 @@ func (j *Judge) InlineImage(page cos.Ref, d cos.Dict) {
 		}
 		return d.Get(long)
 	}
-	filters, ok := either("F", "Filter").(cos.Array)
+	filters, ok := cos.As[cos.Array](either("F", "Filter"))
 	if !ok {
 		filters = cos.Array{either("F", "Filter")}
 	}
 	for _, f := range filters {
-		n, ok := f.(cos.Name)
+		n, ok := cos.As[cos.Name](f)
 		if !ok {
 			continue
 		}
@@ -252,10 +252,10 @@ func (j *Judge) keys(r cos.Ref, d cos.Dict, src *doc.Source) {
 		if d.Get("Requirements") != nil {
 			find("S045", clause{a2: "6.11", a4: "6.12"}, "a catalog with Requirements")
 		}
-		if names, ok := d.Get("Names").(cos.Dict); ok && names.Get("AlternatePresentations") != nil {
+		if names, ok := cos.As[cos.Dict](d.Get("Names")); ok && names.Get("AlternatePresentations") != nil {
 			find("S045", steps, "alternate presentations")
 		}
-		perms, _ := d.Get("Perms").(cos.Dict)
+		perms, _ := cos.As[cos.Dict](d.Get("Perms"))
 		for _, x := range perms {
 			if x.Key != "UR3" && x.Key != "DocMDP" {
 				find("S045", clause{a2: "6.1.12", a4: "6.1.11"}, "the permission %s", string(x.Key))
@@ -266,7 +266,7 @@ func (j *Judge) keys(r cos.Ref, d cos.Dict, src *doc.Source) {
 			find("S045", steps, "a page of steps (PresSteps)")
 		}
 		for _, key := range [...]cos.Name{"MediaBox", "CropBox", "BleedBox", "TrimBox", "ArtBox"} {
-			b, ok := d.Get(key).(cos.Array)
+			b, ok := cos.As[cos.Array](d.Get(key))
 			if ok && len(b) != 4 {
 				find("S048", sizeClause, "a %s that is not a rectangle", string(key))
 			} else if ok {
@@ -288,7 +288,7 @@ func (j *Judge) keys(r cos.Ref, d cos.Dict, src *doc.Source) {
 	switch name(d, "Subtype") {
 	case "Image":
 		j.Intent(r, d.Get("Intent"))
-		bits, said := d.Get("BitsPerComponent").(cos.Int)
+		bits, said := cos.As[cos.Int](d.Get("BitsPerComponent"))
 		rule := clause{a2: "6.2.8", a4: "6.2.7.1"}
 		switch {
 		case !said:

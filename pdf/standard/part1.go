@@ -92,7 +92,7 @@ func (c *Checker) Content(code []byte, src *doc.Source) diag.List {
 
 func isLarge(o cos.Object) bool {
 	v, ok := numberOf(o)
-	if _, whole := o.(cos.Int); whole {
+	if _, whole := cos.As[cos.Int](o); whole {
 		return ok && (v > 1<<31-1 || v < -1<<31)
 	}
 	return ok && (v > mostReal || v < -mostReal)
@@ -122,10 +122,10 @@ func (j *Judge) seeThrough(r cos.Ref, d cos.Dict, src *doc.Source) {
 			j.find("S055", opaqueClause, r, src, "an opacity other than 1")
 		}
 	}
-	if m := d.Get("SMask"); m != nil && m != cos.Object(cos.Name("None")) {
+	if m := d.Get("SMask"); m != nil && !is(m, "None") {
 		j.find("S055", opaqueClause, r, src, "a soft mask")
 	}
-	if m := d.Get("BM"); m != nil && m != cos.Object(cos.Name("Normal")) && m != cos.Object(cos.Name("Compatible")) {
+	if m := d.Get("BM"); m != nil && !is(m, "Normal") && !is(m, "Compatible") {
 		j.find("S055", opaqueClause, r, src, "a blend mode")
 	}
 }
@@ -140,11 +140,11 @@ func (j *Judge) old(r cos.Ref, d cos.Dict, filters cos.Array, src *doc.Source) {
 	if !first1(j.claims) {
 		return
 	}
-	if g, ok := d.Get("Group").(cos.Dict); ok && name(g, "S") == "Transparency" {
+	if g, ok := cos.As[cos.Dict](d.Get("Group")); ok && name(g, "S") == "Transparency" {
 		j.find("S055", opaqueClause, r, src, "a transparency group")
 	}
 	for _, f := range filters {
-		if f == cos.Object(cos.Name("JPXDecode")) {
+		if is(f, "JPXDecode") {
 			j.find("S045", clause{a1: "6.1.10"}, r, src, "filter JPXDecode")
 		}
 	}
@@ -153,10 +153,10 @@ func (j *Judge) old(r cos.Ref, d cos.Dict, filters cos.Array, src *doc.Source) {
 	}
 	switch name(d, "Subtype") {
 	case "Image":
-		if m := d.Get("SMask"); m != nil && m != cos.Object(cos.Name("None")) {
+		if m := d.Get("SMask"); m != nil && !is(m, "None") {
 			j.find("S055", opaqueClause, r, src, "an image with a soft mask")
 		}
-		if bits, ok := d.Get("BitsPerComponent").(cos.Int); ok && bits > 8 {
+		if bits, ok := cos.As[cos.Int](d.Get("BitsPerComponent")); ok && bits > 8 {
 			j.find("S045", clause{a1: "6.2.4"}, r, src, "an image of %d bits", bits)
 		}
 	case "Form":

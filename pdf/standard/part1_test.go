@@ -87,15 +87,17 @@ func TestJudgeOfPart1(t *testing.T) {
 		"form of a data base":   {kind("Action", cos.E("S", name("ImportData"))), "6.6.1"},
 		"attached file":         {kind("Filespec", cos.E("EF", cos.Dict{}), cos.E("F", cos.Text("a")), cos.E("UF", cos.Text("a")), cos.E("AFRelationship", name("Data"))), "6.1.11"},
 	} {
-		j := standard.NewJudge([]standard.ID{standard.PDFA1b}, cos.V14)
-		j.Object(cos.Ref{Num: 1}, kind("Catalog", cos.E("Metadata", cos.Ref{Num: 2})), nil)
-		j.Object(cos.Ref{Num: 3}, c.object, nil)
-		var got []string
-		for _, f := range j.Finish(cos.Trailer{Root: cos.Ref{Num: 1}}) {
-			got = append(got, strings.TrimPrefix(f.Clause, "ISO 19005-1, "))
-		}
-		if s := strings.Join(got, " "); s != c.want {
-			t.Errorf("%s: found %q, want %q", what, s, c.want)
+		for name, form := range forms {
+			j := standard.NewJudge([]standard.ID{standard.PDFA1b}, cos.V14)
+			j.Object(cos.Ref{Num: 1}, form(kind("Catalog", cos.E("Metadata", cos.Ref{Num: 2}))), nil)
+			j.Object(cos.Ref{Num: 3}, form(c.object), nil)
+			var got []string
+			for _, f := range j.Finish(cos.Trailer{Root: cos.Ref{Num: 1}}) {
+				got = append(got, strings.TrimPrefix(f.Clause, "ISO 19005-1, "))
+			}
+			if s := strings.Join(got, " "); s != c.want {
+				t.Errorf("%s, %s: found %q, want %q", what, name, s, c.want)
+			}
 		}
 	}
 	j := standard.NewJudge([]standard.ID{standard.PDFA1b}, cos.V14)

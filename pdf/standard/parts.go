@@ -59,13 +59,13 @@ var blendModes = map[cos.Name]bool{
 // blend judges the blend mode of a graphics state (ISO 19005-2, 6.2.10, and 4, 6.2.9).
 func (j *Judge) blend(r cos.Ref, d cos.Dict) {
 	judge := func(o cos.Object) {
-		if n, ok := o.(cos.Name); ok && !blendModes[n] {
+		if n, ok := cos.As[cos.Name](o); ok && !blendModes[n] {
 			j.find("S055", transparencyClause, r, nil, "the blend mode %q", string(n))
 		}
 	}
 	mode := d.Get("BM")
 	judge(mode)
-	if list, ok := mode.(cos.Array); ok {
+	if list, ok := cos.As[cos.Array](mode); ok {
 		for _, m := range list {
 			judge(m)
 		}

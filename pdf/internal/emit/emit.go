@@ -178,7 +178,7 @@ func New(out io.Writer, d *doc.Document, o Options) (*Emitter, error) {
 	}
 	if len(o.Standards) > 0 {
 		e.judge = standard.NewJudge(o.Standards, file.Version)
-		file.Watch = func(r cos.Ref, obj cos.Object) { e.judge.Object(r, obj, e.from) }
+		file.Watch = e.watch
 	}
 	if e.w == nil {
 		e.w = cos.NewWriter(out, file)
@@ -196,6 +196,9 @@ func New(out io.Writer, d *doc.Document, o Options) (*Emitter, error) {
 	}
 	return e, nil
 }
+
+// watch shows the judge what is written.
+func (e *Emitter) watch(r cos.Ref, d cos.Dict) { e.judge.Object(r, d, e.from) }
 
 // Close gives the emitter's buffers back, whatever became of the file.
 func (e *Emitter) Close() {
@@ -437,8 +440,9 @@ func (e *Emitter) Finish() (cos.Summary, []Font, error) {
 
 // catalog adds the entries beyond the page tree (7.7.2).
 func (e *Emitter) catalog(d cos.Dict) (cos.Dict, error) {
+	a := e.w.Arena()
 	if e.doc.Lang != "" {
-		d = append(d, cos.E("Lang", e.w.Arena().Text(e.doc.Lang)))
+		d = append(d, cos.E("Lang", a.Text(e.doc.Lang)))
 	}
 	d = append(d, e.viewerPreferences()...)
 	d = append(d, e.pageLabels()...)
@@ -447,7 +451,7 @@ func (e *Emitter) catalog(d cos.Dict) (cos.Dict, error) {
 		return nil, err
 	}
 	if !outline.IsZero() {
-		d = append(d, cos.E("Outlines", e.w.Arena().Ref(outline)))
+		d = append(d, cos.E("Outlines", a.Ref(outline)))
 	}
 	d = append(d, e.pageMode(!outline.IsZero())...)
 	files, err := e.attachments()
@@ -470,21 +474,24 @@ func (e *Emitter) catalog(d cos.Dict) (cos.Dict, error) {
 		if err != nil {
 			return nil, err
 		}
-		d = append(d, cos.E("MarkInfo", cos.Dict{cos.E("Marked", cos.Bool(true))}), cos.E("StructTreeRoot", root))
+		d = append(d, cos.E("MarkInfo", tagged), cos.E("StructTreeRoot", a.Ref(root)))
 	}
 	if standard.Archival(e.o.Standards) {
 		intent, err := e.outputIntent()
 		if err != nil {
 			return nil, err
 		}
-		d = append(d, cos.E("OutputIntents", cos.Array{intent}))
+		d = append(d, cos.E("OutputIntents", a.List(a.Ref(intent))))
 	}
 	meta, err := e.metadata()
 	if err != nil {
 		return nil, err
 	}
-	return append(d, cos.E("Metadata", e.w.Arena().Ref(meta))), nil
+	return append(d, cos.E("Metadata", a.Ref(meta))), nil
 }
+
+// tagged marks a document that has a structure tree (14.7.1).
+var tagged cos.Object = cos.Dict{cos.E("Marked", cos.Bool(true))}
 
 func (e *Emitter) metadata() (cos.Ref, error) {
 	ref := e.w.Reserve()
@@ -509,16 +516,18 @@ func (e *Emitter) outputIntent() (cos.Ref, error) {
 	if err != nil {
 		return intent, err
 	}
-	if err := e.w.EncodedStream(profile, cos.Dict{cos.E("N", cos.Int(3))}, cos.FlateDecode, packed); err != nil {
+	a := e.w.Arena()
+	if err := e.w.EncodedStream(profile, append(a.Entries(1), cos.E("N", cos.Int(3))), cos.FlateDecode, packed); err != nil {
 		return intent, err
 	}
-	return intent, e.w.Put(intent, cos.Dict{
+	return intent, e.w.Put(intent, a.Dict(append(
+		a.Entries(5),
 		cos.E("Type", cos.Name("OutputIntent")),
 		cos.E("S", cos.Name("GTS_PDFA1")),
 		cos.E("OutputConditionIdentifier", cos.Text("sRGB IEC61966-2.1")),
 		cos.E("Info", cos.Text("sRGB IEC61966-2.1")),
-		cos.E("DestOutputProfile", profile),
-	})
+		cos.E("DestOutputProfile", a.Ref(profile)),
+	)))
 }
 
 // pageTree writes the nodes above the pages, each with at most fan

@@ -110,11 +110,13 @@ func (e *Emitter) imageOf(m *image.Image) (*imageRes, error) {
 
 // xobject writes an image XObject with its soft mask (8.9.5).
 func (e *Emitter) xobject(x *image.XObject) (cos.Ref, error) {
-	d := cos.Dict{
+	a := e.w.Arena()
+	d := append(
+		a.Entries(10),
 		cos.E("Type", cos.Name("XObject")), cos.E("Subtype", cos.Name("Image")),
-		cos.E("Width", cos.Int(x.Width)), cos.E("Height", cos.Int(x.Height)),
-		cos.E("BitsPerComponent", cos.Int(x.Bits)),
-	}
+		cos.E("Width", a.Int(x.Width)), cos.E("Height", a.Int(x.Height)),
+		cos.E("BitsPerComponent", a.Int(x.Bits)),
+	)
 	space, err := e.colorSpace(x)
 	if err != nil {
 		return cos.Ref{}, err
@@ -135,14 +137,15 @@ func (e *Emitter) xobject(x *image.XObject) (cos.Ref, error) {
 		if err != nil {
 			return mask, err
 		}
-		d = append(d, cos.E("SMask", mask))
+		d = append(d, cos.E("SMask", a.Ref(mask)))
 	}
 	ref := e.w.Reserve()
 	if p := x.Predictor; p != nil {
-		d = append(d, cos.E("DecodeParms", cos.Dict{
-			cos.E("Predictor", cos.Int(15)), cos.E("Colors", cos.Int(p.Colors)),
-			cos.E("BitsPerComponent", cos.Int(p.Bits)), cos.E("Columns", cos.Int(p.Columns)),
-		}))
+		d = append(d, cos.E("DecodeParms", a.Dict(append(
+			a.Entries(4),
+			cos.E("Predictor", cos.Int(15)), cos.E("Colors", a.Int(p.Colors)),
+			cos.E("BitsPerComponent", a.Int(p.Bits)), cos.E("Columns", a.Int(p.Columns)),
+		))))
 	}
 	return ref, e.w.EncodedStream(ref, d, cos.Name(x.Filter), x.Data)
 }
@@ -152,7 +155,7 @@ func (e *Emitter) xobject(x *image.XObject) (cos.Ref, error) {
 func (e *Emitter) colorSpace(x *image.XObject) (cos.Object, error) {
 	p := x.Profile
 	if p == nil {
-		return cos.Name(x.Space), nil
+		return e.w.Arena().Name(x.Space), nil
 	}
 	ref, ok := e.profiles[p.Hash]
 	if !ok {
@@ -174,7 +177,7 @@ func (e *Emitter) writeResources() ([]Font, error) {
 	fonts := e.written[:0]
 	defer func() { e.written = fonts }()
 	a := e.w.Arena()
-	fd, xd, gd := a.Entries(len(e.fonts)), cos.Dict(nil), cos.Dict(nil)
+	fd, xd, gd := a.Entries(len(e.fonts)), a.Entries(len(e.images)+len(e.marks)), a.Entries(len(e.marks))
 	for _, r := range e.fonts {
 		sub, err := e.o.Fonts.Subset(r.use, e.o.Exact)
 		if err != nil {
@@ -187,7 +190,7 @@ func (e *Emitter) writeResources() ([]Font, error) {
 		fd = append(fd, cos.E(cos.Name(r.name), a.Ref(r.ref)))
 	}
 	for _, r := range e.images {
-		xd = append(xd, cos.E(cos.Name(r.name), r.ref))
+		xd = append(xd, cos.E(cos.Name(r.name), a.Ref(r.ref)))
 	}
 	if len(e.marks) > 0 {
 		own := cos.Dict{cos.E("Font", fd)}
@@ -199,8 +202,8 @@ func (e *Emitter) writeResources() ([]Font, error) {
 		}
 	}
 	for _, m := range e.marks {
-		xd = append(xd, cos.E(cos.Name(m.name), m.ref))
-		gd = append(gd, cos.E(cos.Name(m.name), m.state))
+		xd = append(xd, cos.E(cos.Name(m.name), a.Ref(m.ref)))
+		gd = append(gd, cos.E(cos.Name(m.name), a.Ref(m.state)))
 	}
 	d := a.Entries(3)
 	for _, part := range [...]struct {
@@ -255,7 +258,7 @@ func (e *Emitter) writeFont(r *fontRes, s *font.Subset) error {
 		return err
 	}
 	if e.judge != nil { // who is shown no raw objects
-		e.judge.Object(desc, cos.Dict{cos.E("Type", cos.Name("FontDescriptor")), cos.E(cos.Name(fontFile(s)), file)}, nil)
+		e.watch(desc, append(a.Entries(2), cos.E("Type", cos.Name("FontDescriptor")), cos.E(cos.Name(fontFile(s)), a.Ref(file))))
 	}
 	if err := e.mayList(s); err != nil {
 		return err

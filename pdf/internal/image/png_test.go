@@ -312,7 +312,7 @@ func TestSmallImagesAreShortestWithOrWithoutFilters(t *testing.T) {
 	for i := range drawing.Pix {
 		x, y := i/4%120, i/480
 		if drawing.Pix[i] = byte(x / 9 * 40 & (y / 7 * 60)); i%4 == 3 { //nolint:gosec // any byte
-			drawing.Pix[i] = byte(y) //nolint:gosec // below 60
+			drawing.Pix[i] = byte(y)
 		}
 		gradient.Pix[i] = byte(x*(i%4+1) + y*y/16) //nolint:gosec // any byte
 	}
