@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"container/list"
 	"context"
+	"encoding/binary"
 	"hash/maphash"
 	"sync"
 )
@@ -25,8 +26,9 @@ type Cache[A comparable, V any] struct {
 
 // key finds an entry, whose bytes are compared then.
 type key[A comparable] struct {
-	sum uint64
-	ask A
+	sum   uint64
+	whole bool // it is the hash of all bytes, not of some
+	ask   A
 }
 
 // entry is a value that is made or being made.
@@ -58,12 +60,17 @@ func (c *Cache[A, V]) Get(
 		v, _, err := create(data)
 		return v, err
 	}
-	for k := (key[A]{maphash.Bytes(c.seed, data), ask}); ; {
+	for k := (key[A]{c.some(data), false, ask}); ; {
 		e, mine := c.claim(k, data)
 		if mine {
 			return c.create(e, create)
 		}
-		if !bytes.Equal(e.data, data) { // two files of one hash
+		switch {
+		case bytes.Equal(e.data, data):
+		case !k.whole: // two files that differ elsewhere
+			k.sum, k.whole = maphash.Bytes(c.seed, data), true
+			continue
+		default: // two files of one hash
 			v, _, err := create(data)
 			return v, err
 		}
@@ -77,6 +84,21 @@ func (c *Cache[A, V]) Get(
 			return e.value, nil
 		}
 	}
+}
+
+// some returns a hash of some of the bytes of a file, which tells most files from each other.
+func (c *Cache[A, V]) some(data []byte) uint64 {
+	const pieces, piece = 8, 64
+	if len(data) <= pieces*piece {
+		return maphash.Bytes(c.seed, data)
+	}
+	var b [pieces*piece + 8]byte
+	for i := range pieces { // from the beginning to the end
+		copy(b[i*piece:], data[(len(data)-piece)/(pieces-1)*i:][:piece])
+	}
+	copy(b[(pieces-1)*piece:], data[len(data)-piece:])
+	binary.LittleEndian.PutUint64(b[pieces*piece:], uint64(len(data)))
+	return maphash.Bytes(c.seed, b[:])
 }
 
 // claim returns the entry of a file; mine: the caller is to make its value.

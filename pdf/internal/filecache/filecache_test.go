@@ -68,6 +68,28 @@ func TestFilesAreKnownByAllOfTheirBytes(t *testing.T) {
 	}
 }
 
+// TestFilesThatDifferInOneByteAreEachMadeOnce: wherever the byte lies, of files of any length.
+func TestFilesThatDifferInOneByteAreEachMadeOnce(t *testing.T) {
+	for _, n := range []int{1, 63, 64, 511, 512, 513, 1000, 5000} {
+		c := filecache.New[int, string](64 << 20)
+		var calls atomic.Int64
+		data := bytes.Repeat([]byte("a"), n)
+		step := max(1, n/200)
+		for range 2 {
+			for i := 0; i < n; i += step {
+				data[i] = 'b'
+				if v, err := c.Get(t.Context(), data, 0, upper(0, &calls)); v != "0 "+string(bytes.ToUpper(data)) || err != nil {
+					t.Fatalf("byte %d of %d: %v, another value", i, n, err)
+				}
+				data[i] = 'a'
+			}
+		}
+		if want := int64((n + step - 1) / step); calls.Load() != want {
+			t.Errorf("%d bytes: made %d times, want %d", n, calls.Load(), want)
+		}
+	}
+}
+
 func TestOnlyWhatFitsIsKept(t *testing.T) {
 	for _, tt := range []struct {
 		most  int64
