@@ -170,7 +170,11 @@ func (a Array) AppendPDF(dst []byte) []byte {
 
 // AppendPDF implements [Object].
 func (d Dict) AppendPDF(dst []byte) []byte {
-	dst = append(dst, "<<"...)
+	return append(d.appendEntries(append(dst, "<<"...)), ">>"...)
+}
+
+// appendEntries appends what is between the brackets.
+func (d Dict) appendEntries(dst []byte) []byte {
 	for i := range d {
 		if d[i].Value == nil {
 			continue
@@ -181,7 +185,7 @@ func (d Dict) AppendPDF(dst []byte) []byte {
 		}
 		dst = appendValue(dst, d[i].Value)
 	}
-	return append(dst, ">>"...)
+	return dst
 }
 
 // appendValue appends o behind the token that ends dst, with a space where two

@@ -207,24 +207,27 @@ func (u *Update) table(nums []uint32, trailer Dict) {
 // rows writes a cross-reference stream (7.5.8), which lists itself.
 func (u *Update) rows(self Ref, nums []uint32, trailer Dict) {
 	width := (bits.Len64(uint64(u.at[self.Num].at)) + 7) / 8 //nolint:gosec // G115: an offset
-	var index Array
-	rows := make([]byte, 0, (1+width+2)*len(nums))
+	buf := append(AppendInt(u.buf, int64(self.Num)), " 0 obj\n<</Type/XRef/W[1 "...)
+	buf = append(AppendInt(buf, int64(width)), " 2]/Index["...)
+	space := false
 	runs(nums, func(first uint32, count int) {
-		index = append(index, Int(first), Int(count))
-		for i := range count {
-			w := u.at[first+uint32(i)]
-			rows = append(rows, 1)
-			for k := width - 1; k >= 0; k-- {
-				rows = append(rows, byte(w.at>>(8*k))) //nolint:gosec // G115: one byte of the number
-			}
-			rows = binary.BigEndian.AppendUint16(rows, w.gen)
+		if space {
+			buf = append(buf, ' ')
 		}
+		buf, space = append(AppendInt(buf, int64(first)), ' '), true
+		buf = AppendInt(buf, int64(count))
 	})
-	dict := append(make(Dict, 0, 4+len(trailer)), E("Type", Name("XRef")), E("W", Array{Int(1), Int(width), Int(2)}), E("Index", index))
-	dict = append(append(dict, trailer...), E("Length", Int(len(rows))))
-	u.buf = append(AppendInt(u.buf, int64(self.Num)), " 0 obj\n"...)
-	u.buf = append(dict.AppendPDF(u.buf), "\nstream\n"...)
-	u.buf = append(append(u.buf, rows...), "\nendstream\nendobj\n"...)
+	buf = append(trailer.appendEntries(append(buf, ']')), "/Length "...)
+	buf = append(AppendInt(buf, int64((1+width+2)*len(nums))), ">>\nstream\n"...)
+	for _, num := range nums {
+		w := u.at[num]
+		buf = append(buf, 1)
+		for k := width - 1; k >= 0; k-- {
+			buf = append(buf, byte(w.at>>(8*k))) //nolint:gosec // G115: one byte of the number
+		}
+		buf = binary.BigEndian.AppendUint16(buf, w.gen)
+	}
+	u.buf = append(buf, "\nendstream\nendobj\n"...)
 }
 
 // Repaired reports whether the cross-reference data was damaged and rebuilt from the objects of the

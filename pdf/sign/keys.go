@@ -123,7 +123,7 @@ func (i *Identity) ordered() *Identity {
 	from := i.Chain
 	i.Chain = nil
 	for _, c := range from {
-		if k, ok := c.PublicKey.(interface{ Equal(crypto.PublicKey) bool }); ok && i.Key != nil && k.Equal(i.Key.Public()) && len(i.Chain) == 0 {
+		if i.Key != nil && len(i.Chain) == 0 && isOf(i.Key.Public(), c) {
 			i.Chain = append(i.Chain, c)
 		}
 	}

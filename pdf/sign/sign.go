@@ -15,6 +15,7 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
+	"crypto/sha256"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -69,11 +70,8 @@ func (i *Identity) CheckKey(at time.Time) error {
 	if _, err := i.usable(); err != nil {
 		return err
 	}
-	if i.Key != nil {
-		public, ok := i.Key.Public().(interface{ Equal(crypto.PublicKey) bool })
-		if !ok || !public.Equal(leaf.PublicKey) {
-			return &IdentityError{"a key that is not that of the certificate of " + subject(leaf), "the key and its certificate"}
-		}
+	if i.Key != nil && !isOf(i.Key.Public(), leaf) {
+		return &IdentityError{"a key that is not that of the certificate of " + subject(leaf), "the key and its certificate"}
 	}
 	if !MaySign(leaf) {
 		return &IdentityError{"a certificate of " + subject(leaf) + " whose key usage does not allow signatures", "one for digitalSignature or contentCommitment"}
@@ -87,6 +85,17 @@ func (i *Identity) CheckKey(at time.Time) error {
 		}
 	}
 	return nil
+}
+
+// isOf reports whether a public key is that of a certificate.
+func isOf(public crypto.PublicKey, c *x509.Certificate) bool {
+	a, isECDSA := public.(*ecdsa.PublicKey)
+	b, both := c.PublicKey.(*ecdsa.PublicKey)
+	if isECDSA && both { // Equal copies each coordinate
+		return a.Curve == b.Curve && a.X.Cmp(b.X) == 0 && a.Y.Cmp(b.Y) == 0 //nolint:staticcheck // SA1019: they are not changed, and no secret
+	}
+	own, ok := public.(interface{ Equal(crypto.PublicKey) bool })
+	return ok && own.Equal(c.PublicKey)
 }
 
 // CheckChain returns an *IdentityError when a certificate of the chain did not issue the one before
@@ -215,6 +224,10 @@ func (d *Draft) Digest() []byte {
 	if d.scheme.pure {
 		return nil
 	}
+	if d.scheme.hash == crypto.SHA256 {
+		sum := sha256.Sum256(d.attrs)
+		return sum[:]
+	}
 	h := d.scheme.hash.New()
 	h.Write(d.attrs)
 	return h.Sum(nil)
@@ -240,7 +253,7 @@ func (d *Draft) Sign() ([]byte, error) {
 	}
 	switch k := d.identity.Key.(type) {
 	case *ecdsa.PrivateKey, *rsa.PrivateKey, ed25519.PrivateKey:
-		if public, ok := k.Public().(interface{ Equal(crypto.PublicKey) bool }); ok && public.Equal(d.identity.Chain[0].PublicKey) {
+		if isOf(k.Public(), d.identity.Chain[0]) {
 			d.own = b
 		}
 	}
