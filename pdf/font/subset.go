@@ -20,15 +20,19 @@ type Subset struct {
 	Program []byte     // FontFile2 stream, with CFF FontFile3, compressed with FlateDecode
 	Length1 int        // size of the font program before compression
 	W       []byte     // the W array in PDF syntax, empty "[]" when DW says all
+	PackedW []byte     // W compressed with FlateDecode; nil where it is short
 	DW      int        // default width, in 1/1000 em
 	Unicode []byte     // ToUnicode stream, compressed with FlateDecode
 	Desc    Descriptor // of the face
 }
 
+// leastPackedW is the length, in bytes, of a W array that is worth an object of its own.
+const leastPackedW = 256
+
 // size is what a cache counts for it.
 func (s *Subset) size() int64 {
 	const fixed = 256
-	return int64(fixed + len(s.Name) + len(s.Program) + len(s.W) + len(s.Unicode))
+	return int64(fixed + len(s.Name) + len(s.Program) + len(s.W) + len(s.PackedW) + len(s.Unicode))
 }
 
 // Descriptor has the values of a FontDescriptor (ISO 32000-2, 9.8), lengths in 1/1000 em. StemV is
@@ -133,6 +137,11 @@ func (u *Use) subset(set glyphSet, deflate Deflate) (*Subset, error) {
 	}
 	s.Length1 = len(program)
 	s.W, s.DW = f.widths(ids)
+	if len(s.W) >= leastPackedW {
+		if s.PackedW, err = deflate(nil, s.W); err != nil {
+			return nil, fmt.Errorf("font: subset %s: %w", f.psName, err)
+		}
+	}
 	if s.Program, err = deflate(nil, program); err != nil {
 		return nil, fmt.Errorf("font: subset %s: %w", f.psName, err)
 	}

@@ -249,7 +249,7 @@ func TestSubsetName(t *testing.T) {
 	if !regexp.MustCompile(`^[A-Z]{6}\+LiberationSans$`).MatchString(a.Name) {
 		t.Errorf("name is %s", a.Name)
 	}
-	if a.Name != b.Name || !bytes.Equal(a.Program, b.Program) || !bytes.Equal(a.W, b.W) || !bytes.Equal(a.Unicode, b.Unicode) {
+	if a.Name != b.Name || !bytes.Equal(a.Program, b.Program) || !bytes.Equal(a.W, b.W) || !bytes.Equal(a.PackedW, b.PackedW) || !bytes.Equal(a.Unicode, b.Unicode) {
 		t.Error("two texts of one block need different subsets")
 	}
 	if c := subset(t, draw(t, regular, "abc"), true); c.Name == a.Name {
@@ -268,6 +268,9 @@ func TestSubsetName(t *testing.T) {
 func widthsOf(tb testing.TB, s *quire.Subset) map[int]float64 {
 	tb.Helper()
 	out := map[int]float64{}
+	if long := s.PackedW != nil; long != (len(s.W) >= 256) {
+		tb.Errorf("widths of %d bytes, compressed %d", len(s.W), len(s.PackedW))
+	}
 	toks := regexp.MustCompile(`[\[\]]|[0-9.]+`).FindAllString(string(s.W), -1)
 	toks = toks[1 : len(toks)-1]
 	num := func(v string) float64 {
@@ -303,6 +306,9 @@ func TestWidths(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := widthsOf(t, s)
+		if s.PackedW != nil && !bytes.Equal(s.PackedW, s.W) {
+			t.Errorf("%q is kept for the widths %q", s.PackedW, s.W)
+		}
 		for _, r := range sample {
 			g := f.GlyphIndex(r)
 			got, ok := w[int(g)]

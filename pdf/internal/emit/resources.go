@@ -263,7 +263,14 @@ func (e *Emitter) writeFont(r *fontRes, s *font.Subset) error {
 	if err := e.mayList(s); err != nil {
 		return err
 	}
-	if err := e.w.PutRaw(cid, e.cidFont(s, desc)); err != nil {
+	widths := cos.Ref{}
+	if s.PackedW != nil && e.w.Version() != cos.V14 { // which has no object streams
+		widths = e.w.Reserve()
+		if err := e.w.PutPacked(widths, s.PackedW, len(s.W)); err != nil {
+			return err
+		}
+	}
+	if err := e.w.PutRaw(cid, e.cidFont(s, desc, widths)); err != nil {
 		return err
 	}
 	return e.w.Put(r.ref, a.Dict(append(
@@ -311,8 +318,9 @@ func (e *Emitter) descriptor(s *font.Subset, file, set cos.Ref) []byte {
 	return e.buf
 }
 
-// cidFont returns the CIDFont (9.7.4) in the emitter's buffer.
-func (e *Emitter) cidFont(s *font.Subset, desc cos.Ref) []byte {
+// cidFont returns the CIDFont (9.7.4) in the emitter's buffer. widths is its W array, zero where it
+// is in it.
+func (e *Emitter) cidFont(s *font.Subset, desc, widths cos.Ref) []byte {
 	kind := byte('2')
 	if s.CFF {
 		kind = '0'
@@ -322,8 +330,11 @@ func (e *Emitter) cidFont(s *font.Subset, desc cos.Ref) []byte {
 	b = append(b, "/CIDSystemInfo<</Registry(Adobe)/Ordering(Identity)/Supplement 0>>/FontDescriptor "...)
 	b = cos.AppendRef(b, desc)
 	b = appendKey(b, "/DW ", s.DW)
-	b = append(b, "/W"...)
-	b = append(b, s.W...)
+	if widths.IsZero() {
+		b = append(append(b, "/W"...), s.W...)
+	} else {
+		b = cos.AppendRef(append(b, "/W "...), widths)
+	}
 	if !s.CFF { // whose charset maps them
 		b = append(b, "/CIDToGIDMap/Identity"...)
 	}
