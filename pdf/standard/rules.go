@@ -158,7 +158,10 @@ func (c *Checker) PageSize(width, height doc.Length) diag.List {
 	var l diag.List
 	const least, most = 3 * doc.Pt, 14_400 * doc.Pt
 	for _, side := range [...]doc.Length{width, height} {
-		if at := sizeClause.first(c.claims); at != "" && side != 0 && (side < least || side > most) {
+		if side == 0 || side >= least && side <= most {
+			continue
+		}
+		if at := sizeClause.first(c.claims); at != "" {
 			l.Add(diag.Diagnostic{
 				Code: "S048", Path: "page.size", Message: fmt.Sprintf("a page side of %d pt; want 3 to 14,400", side/doc.Pt),
 				Suggestion: "claim pdf/a-4", Clause: at,
@@ -205,16 +208,16 @@ func (c *Checker) CMYK(src *doc.Source) diag.List {
 
 // readable judges a string that is read out to people.
 func (c *Checker) readable(s string, d diag.Diagnostic, rule *clause) diag.List {
-	at := rule.first(c.claims)
-	if at == "" {
-		return nil
-	}
 	for _, r := range s {
-		if IsPrivate(r) {
-			d.Code, d.Clause = "S030", at
-			d.Message = fmt.Sprintf("U+%04X of a private use area in %q has no meaning to a reader", r, s)
-			return diag.List{d}
+		if !IsPrivate(r) {
+			continue
 		}
+		if d.Clause = rule.first(c.claims); d.Clause == "" {
+			return nil
+		}
+		d.Code = "S030"
+		d.Message = fmt.Sprintf("U+%04X of a private use area in %q has no meaning to a reader", r, s)
+		return diag.List{d}
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ type Memory struct {
 	page    Page
 	painter painter
 	pieces  []text.Piece
+	begun   []*tag.Elem
 	faces   map[*doc.Style]*face
 	derived map[derived]*doc.Style
 	anchors map[string]*doc.Source
@@ -64,7 +65,7 @@ func (m *Memory) forget() {
 		rules: emptied(d.rules), edges: emptied(d.edges), lines: emptied(d.lines), texts: d.texts, words: d.words,
 		fills: emptied(d.fills), still: emptied(d.still), written: emptied(d.written),
 	}
-	m.pieces = emptied(m.pieces)
+	m.pieces, m.begun = emptied(m.pieces), emptied(m.begun)
 	if m.images == nil {
 		m.images = map[imageKey]ImageItem{}
 	}

@@ -77,14 +77,16 @@ func pass(ctx context.Context, d *doc.Document, o Options, sink Sink, known, fou
 	m := &mem.maker
 	*m = maker{
 		ctx: ctx, opt: o, limits: o.Limits.WithDefaults(), set: text.NewSetter(ctx, o.Typesetter),
-		faces: mem.faces, derivedStyles: mem.derived, mem: &mem.blocks, pieces: mem.pieces,
+		faces: mem.faces, derivedStyles: mem.derived, mem: &mem.blocks, pieces: mem.pieces, begun: mem.begun,
 		images: mem.images, anchors: mem.anchors, heights: mem.heights, known: known, found: found,
 	}
 	defer m.set.Close()
 	f := &mem.flow
 	*f = flow{m: m, doc: d, sink: sink, base: d.BaseStyle, page: mem.page, painter: mem.painter, waits: mem.waits}
 	f.pending, f.taker = mem.blocks.entries.Take(leastPending)[:0], f.take
-	defer func() { mem.page, mem.painter, mem.pieces, mem.waits = f.page, f.painter, m.pieces, f.waits }()
+	defer func() {
+		mem.page, mem.painter, mem.pieces, mem.begun, mem.waits = f.page, f.painter, m.pieces, m.begun, f.waits
+	}()
 	f.painter.trace = o.Trace
 	if f.base == nil {
 		f.base = &doc.Style{}
