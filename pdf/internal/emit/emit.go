@@ -80,6 +80,7 @@ type Emitter struct {
 	judge *standard.Judge // nil: nothing is claimed
 	from  *doc.Source     // what the object being written comes from; nil: not known
 	tree  *tag.Tree       // nil: not tagged
+	tags  *tag.Tree       // what tree is, or was for a document before
 
 	resources cos.Ref
 	fan       int       // kids of a node of the page tree
@@ -190,7 +191,11 @@ func New(out io.Writer, d *doc.Document, o Options) (*Emitter, error) {
 		e.signature = e.w.Reserve()
 	}
 	if e.check.Tagged() {
-		e.tree = tag.NewTree(e.w)
+		if e.tags == nil {
+			e.tags = &tag.Tree{}
+		}
+		e.tags.Reset(e.w)
+		e.tree = e.tags
 		e.tree.Closed = e.judge.Elem
 		e.tree.Old = slices.Contains(o.Standards, standard.PDFA1a)
 	}
@@ -209,8 +214,11 @@ func (e *Emitter) Close() {
 		buf = nil // of a long stream: not to be held for ever
 	}
 	e.forget()
+	if e.tree != nil {
+		e.tree.Release()
+	}
 	kept := Emitter{
-		w: e.w, buf: buf, repeats: emptied(e.repeats), words: words{codes: e.words.codes[:0]}, fonts: e.fonts[:0], written: emptied(e.written),
+		w: e.w, tags: e.tags, buf: buf, repeats: emptied(e.repeats), words: words{codes: e.words.codes[:0]}, fonts: e.fonts[:0], written: emptied(e.written),
 		byHash: e.byHash, anchors: e.anchors, refs: e.refs, outlined: e.outlined, kids: e.kids,
 		pages: emptied(e.pages), pageNodes: emptied(e.pageNodes), labels: emptied(e.labels), ranges: emptied(e.ranges),
 		nodes: [2][]node{emptied(e.nodes[0]), emptied(e.nodes[1])}, internal: emptied(e.internal), outline: emptied(e.outline),

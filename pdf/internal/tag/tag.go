@@ -29,7 +29,7 @@ type Tree struct {
 
 	w     *cos.Writer
 	root  Elem // only its object: the parent of the Document
-	doc   *Elem
+	doc   Elem
 	ns    [len(namespaceURI)]cos.Ref
 	attrs map[string]cos.Ref
 	head  head // of the element that was written last
@@ -42,6 +42,9 @@ type Tree struct {
 // mostSpare bounds the lists that are used again, as many as a body of a table has rows, and
 // spareKids the kids that one has room for.
 const mostSpare, spareKids = 512, 64
+
+// mostKept bounds what else a tree hands on to the next one, in values, and keptBytes its buffers.
+const mostKept, keptBytes = 1024, 64 << 10
 
 // num is an entry of the parent tree. That of a page has the elements of its content in the order
 // of their mcid, each as the difference of its object number to the one before: elements follow
@@ -56,19 +59,50 @@ type num struct {
 
 // NewTree begins a tree with its one Document element (14.8.4.3).
 func NewTree(w *cos.Writer) *Tree {
-	t := &Tree{w: w, root: Elem{ref: w.Reserve()}, attrs: map[string]cos.Ref{}}
-	t.doc = &Elem{Type: Document, ref: w.Reserve(), Parent: &t.root}
+	t := &Tree{}
+	t.Reset(w)
 	return t
 }
 
+// Reset makes t what NewTree would return, in the memory of the tree that it was.
+func (t *Tree) Reset(w *cos.Writer) {
+	t.Release()
+	t.w = w
+	t.root.ref = w.Reserve()
+	t.doc = Elem{Type: Document, ref: w.Reserve(), Parent: &t.root}
+}
+
+// Release ends a tree, whatever became of it. It keeps memory for Reset, and nothing of the
+// document.
+func (t *Tree) Release() {
+	kept := Tree{attrs: t.attrs, spare: t.spare}
+	if kept.attrs == nil || len(kept.attrs) > mostKept { // a map never becomes smaller
+		kept.attrs = map[string]cos.Ref{}
+	}
+	clear(kept.attrs)
+	if cap(t.notes) <= mostKept {
+		kept.notes = t.notes[:0]
+	}
+	if cap(t.nums) <= mostKept {
+		kept.nums = t.nums[:0]
+	}
+	if cap(t.buf) <= keptBytes {
+		kept.buf = t.buf[:0]
+	}
+	if cap(t.head.body) <= keptBytes {
+		kept.head.body = t.head.body[:0] // of no element
+	}
+	*t = kept
+}
+
 // Document returns the root element.
-func (t *Tree) Document() *Elem { return t.doc }
+func (t *Tree) Document() *Elem { return &t.doc }
 
 // Add makes e the last kid of its parent, which must be in the tree already, and
 // gives it its object.
 func (t *Tree) Add(e *Elem) error {
 	if e.Parent == nil {
-		e.Parent = t.doc
+		e.Parent = &t.doc
 	}
 	e.ref, e.kids = t.w.Reserve(), e.oneKid[:0]
 	p := e.Parent
@@ -108,13 +142,23 @@ func (t *Tree) attr(body string) (cos.Ref, error) {
 	}
 	ref := t.w.Reserve()
 	t.attrs[body] = ref
-	return ref, t.w.PutRaw(ref, []byte("<<"+body+">>"))
+	t.buf = append(append(append(t.buf[:0], "<<"...), body...), ">>"...)
+	return ref, t.w.PutRaw(ref, t.buf)
 }
 
 // PageKey reserves a key of the parent tree for a page.
-func (t *Tree) PageKey() int {
-	t.nums = append(t.nums, num{})
-	return len(t.nums) - 1
+func (t *Tree) PageKey() int { return t.key(cos.Ref{}) }
+
+// key reserves a key. Its entry has the memory of one of a tree before.
+func (t *Tree) key(annotated cos.Ref) int {
+	n := len(t.nums)
+	t.nums = slices.Grow(t.nums, 1)[:n+1]
+	k := num{ref: annotated}
+	if diffs := t.nums[n].diffs; cap(diffs) <= keptBytes/mostKept {
+		k.diffs = diffs[:0]
+	}
+	t.nums[n] = k
+	return n
 }
 
 // SetContent records that content mcid of the page with the given key belongs to
@@ -134,8 +178,7 @@ func (t *Tree) SetContent(key, mcid int, e *Elem) {
 // AnnotationKey returns a key of the parent tree for an annotation that belongs
 // to e.
 func (t *Tree) AnnotationKey(e *Elem) int {
-	t.nums = append(t.nums, num{ref: e.ref})
-	return len(t.nums) - 1
+	return t.key(e.ref)
 }
 
 // Finish writes e and all elements beneath it. They take no more kids.
@@ -225,10 +268,10 @@ func (t *Tree) namespace(ns Namespace) (cos.Ref, error) {
 		return t.ns[ns], nil
 	}
 	t.ns[ns] = t.w.Reserve()
-	return t.ns[ns], t.w.Put(t.ns[ns], cos.Dict{
-		cos.E("Type", cos.Name("Namespace")),
-		cos.E("NS", cos.Text(namespaceURI[ns])),
-	})
+	a := t.w.Arena()
+	return t.ns[ns], t.w.Put(t.ns[ns], a.Dict(append(
+		a.Entries(2), cos.E("Type", cos.Name("Namespace")), cos.E("NS", a.Text(namespaceURI[ns])),
+	)))
 }
 
 // leafKeys is how many entries a leaf of the parent tree holds.
@@ -236,26 +279,27 @@ const leafKeys = 256
 
 // Close writes what is left of the tree and returns its root for the catalog.
 func (t *Tree) Close() (cos.Ref, error) {
-	if err := t.Finish(t.doc); err != nil {
+	if err := t.Finish(&t.doc); err != nil {
 		return cos.Ref{}, err
 	}
 	parents, err := t.parentTree()
 	if err != nil {
 		return cos.Ref{}, err
 	}
-	var spaces cos.Array
+	a := t.w.Arena()
+	spaces := a.Items(len(t.ns))
 	for _, r := range t.ns {
 		if !r.IsZero() {
-			spaces = append(spaces, r)
+			spaces = append(spaces, a.Ref(r))
 		}
 	}
-	roles := cos.Dict{cos.E("Aside", cos.Name("Div")), cos.E("Em", cos.Name("Span")), cos.E("Strong", cos.Name("Span"))}
+	roles := append(a.Entries(7), cos.E("Aside", cos.Name("Div")), cos.E("Em", cos.Name("Span")), cos.E("Strong", cos.Name("Span")))
 	if t.Old {
 		for _, kind := range [...]cos.Name{"THead", "TBody", "TFoot"} {
 			roles = append(roles, cos.E(kind, cos.Name("NonStruct")))
 		}
 	}
-	root := cos.Dict{cos.E("Type", cos.Name("StructTreeRoot"))}
+	root := append(a.Entries(7), cos.E("Type", cos.Name("StructTreeRoot")))
 	if len(t.notes) > 0 {
 		roles = append(roles, cos.E("FENote", cos.Name("Note")))
 		if t.w.Version() != cos.V20 {
@@ -263,22 +307,22 @@ func (t *Tree) Close() (cos.Ref, error) {
 			if err != nil {
 				return cos.Ref{}, err
 			}
-			root = append(root, cos.E("IDTree", ids))
+			root = append(root, cos.E("IDTree", a.Ref(ids)))
 		}
 	}
 	if len(spaces) > 0 {
-		root = append(root, cos.E("Namespaces", spaces))
+		root = append(root, cos.E("Namespaces", a.Array(spaces)))
 	}
 	root = append(
 		root,
-		cos.E("K", t.doc.ref),
+		cos.E("K", a.Ref(t.doc.ref)),
 		// PDF 1.7 knows neither namespaces nor these types: they are what comes nearest. The
 		// map does not concern elements with a namespace (14.8.6.1).
-		cos.E("RoleMap", roles),
-		cos.E("ParentTree", parents),
-		cos.E("ParentTreeNextKey", cos.Int(len(t.nums))),
+		cos.E("RoleMap", a.Dict(roles)),
+		cos.E("ParentTree", a.Ref(parents)),
+		cos.E("ParentTreeNextKey", a.Int(len(t.nums))),
 	)
-	return t.root.ref, t.w.Put(t.root.ref, root)
+	return t.root.ref, t.w.Put(t.root.ref, a.Dict(root))
 }
 
 // idTree writes the name tree (7.9.6) of the identifiers of notes, in leaves of bounded size.
@@ -307,7 +351,8 @@ func (t *Tree) idTree() (cos.Ref, error) {
 
 // parentTree writes the number tree (7.9.7) in leaves of bounded size.
 func (t *Tree) parentTree() (cos.Ref, error) {
-	var leaves cos.Array
+	a := t.w.Arena()
+	leaves := a.Items((len(t.nums) + leafKeys - 1) / leafKeys)
 	for from := 0; from < len(t.nums); from += leafKeys {
 		to := min(from+leafKeys, len(t.nums))
 		const most = len("1234567 0 R ") // of a reference in most files
@@ -331,13 +376,13 @@ func (t *Tree) parentTree() (cos.Ref, error) {
 		if err := t.w.PutRaw(ref, t.buf); err != nil {
 			return ref, err
 		}
-		leaves = append(leaves, ref)
+		leaves = append(leaves, a.Ref(ref))
 	}
 	ref := t.w.Reserve()
 	if len(leaves) == 0 {
 		return ref, t.w.Put(ref, cos.Dict{cos.E("Nums", cos.Array{})})
 	}
-	return ref, t.w.Put(ref, cos.Dict{cos.E("Kids", leaves)})
+	return ref, t.w.Put(ref, a.Dict(append(a.Entries(1), cos.E("Kids", a.Array(leaves)))))
 }
 
 func (t *Tree) appendNum(b []byte, key int, space bool) []byte {

@@ -5,7 +5,9 @@ import (
 	"compress/zlib"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -120,6 +122,73 @@ func TestTree(t *testing.T) {
 	}
 	if got := strings.Join(closed[:3], "; "); got != "Link 0 1 1; Code 0 1 0; P 2 2 0" {
 		t.Errorf("closed %s", got)
+	}
+}
+
+// TestATreeInUsedMemoryIsThatOfANewOne: whatever trees there were in it, whole ones or not.
+func TestATreeInUsedMemoryIsThatOfANewOne(t *testing.T) {
+	types := []tag.Type{tag.P, tag.Link, tag.TH, tag.TD, tag.L, tag.Span, tag.Code, tag.FENote, tag.H}
+	write := func(tree *tag.Tree, w *cos.Writer, seed uint64, whole bool) {
+		t.Helper()
+		r := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // G404: test data
+		open := []*tag.Elem{tree.Document()}
+		for range r.IntN(4) + 1 {
+			page, key := w.Reserve(), tree.PageKey()
+			if err := w.Put(page, cos.Dict{}); err != nil {
+				t.Fatal(err)
+			}
+			mcid := 0
+			for range r.IntN(60) {
+				e := &tag.Elem{
+					Type: types[r.IntN(len(types))], Parent: open[r.IntN(len(open))], Scope: tag.Scope(r.IntN(2)), Colspan: r.IntN(4),
+					Level: 1 + r.IntN(3), Lang: strings.Repeat("de", r.IntN(2)),
+				}
+				if err := tree.Add(e); err != nil {
+					t.Fatal(err)
+				}
+				for range r.IntN(6) {
+					e.AddContent(page, mcid)
+					tree.SetContent(key, mcid, e)
+					mcid++
+				}
+				if r.IntN(5) == 0 {
+					e.AddAnnotation(page, page)
+					tree.AnnotationKey(e)
+				}
+				if r.IntN(2) == 0 {
+					open = append(open, e)
+				}
+			}
+			for len(open) > 3 {
+				last := open[len(open)-1]
+				open = open[:len(open)-1]
+				if err := tree.Finish(last); err != nil {
+					t.Fatal(err)
+				}
+				open = slices.DeleteFunc(open, func(e *tag.Elem) bool { return e != tree.Document() && e.Parent == nil })
+			}
+		}
+		if whole {
+			finish(t, w, tree)
+		}
+	}
+	for _, version := range []cos.Version{cos.V20, cos.V17} {
+		used := &tag.Tree{}
+		for seed := range uint64(60) {
+			var out, again bytes.Buffer
+			o := cos.Options{Deflater: plain{}, Version: version}
+			w := cos.NewWriter(&out, o)
+			write(tag.NewTree(w), w, seed, true)
+			w = cos.NewWriter(&again, o)
+			used.Reset(w)
+			write(used, w, seed, true)
+			if !bytes.Equal(out.Bytes(), again.Bytes()) {
+				t.Fatalf("seed %d: another file in used memory", seed)
+			}
+			w = cos.NewWriter(&bytes.Buffer{}, o)
+			used.Reset(w)
+			write(used, w, seed+100, false)
+		}
 	}
 }
 
