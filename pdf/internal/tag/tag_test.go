@@ -140,7 +140,7 @@ func TestATreeInUsedMemoryIsThatOfANewOne(t *testing.T) {
 			mcid := 0
 			for range r.IntN(60) {
 				e := &tag.Elem{
-					Type: types[r.IntN(len(types))], Parent: open[r.IntN(len(open))], Scope: tag.Scope(r.IntN(2)), Colspan: r.IntN(4),
+					Type: types[r.IntN(len(types))], Parent: open[r.IntN(len(open))], Scope: tag.Scope(r.IntN(2)), Colspan: r.IntN(4), //nolint:gosec // G115: 0 or 1
 					Level: 1 + r.IntN(3), Lang: strings.Repeat("de", r.IntN(2)),
 				}
 				if err := tree.Add(e); err != nil {
