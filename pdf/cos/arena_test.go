@@ -7,8 +7,8 @@ import (
 	"example.com/quire/pdf/cos"
 )
 
-// TestObjectsOfAnArenaPrintAsValues: a file of objects in the writer's memory is that of their values,
-// also when the memory is used again, and watchers find the values.
+// TestObjectsOfAnArenaPrintAsValues: a file of objects in the writer's memory is that of their
+// values, also when the memory is used again, and watchers find the values.
 func TestObjectsOfAnArenaPrintAsValues(t *testing.T) {
 	put := func(w *cos.Writer, title string) {
 		t.Helper()

@@ -5,9 +5,9 @@ import (
 	"hash/adler32"
 )
 
-// PutPacked writes an object that is in PDF syntax and was compressed to be kept, such as the widths
-// of a font that many files have. packed is in zlib format (RFC 1950), size its length before. It is
-// copied and not checked. The file must have object streams.
+// PutPacked writes an object that is in PDF syntax and was compressed to be kept, such as the
+// widths of a font that many files have. packed is in zlib format (RFC 1950), size its length
+// before. It is copied and not checked. The file must have object streams.
 //
 // The object is alone in an object stream. The numbers in front of it, which differ from file to
 // file, are a block of the stream that is not compressed (RFC 1951, 3.2.4).

@@ -59,9 +59,9 @@ func predict(left, above, corner byte) byte {
 	return corner
 }
 
-// plane compresses the rows of one image stream. Those of a small one are gathered and compressed at
-// the best level, filtered and as they are: drawings are shorter without filters, photographs with
-// them. Those of a large one are compressed as they come.
+// plane compresses the rows of one image stream. Those of a small one are gathered and compressed
+// at the best level, filtered and as they are: drawings are shorter without filters, photographs
+// with them. Those of a large one are compressed as they come.
 type plane struct {
 	store *Store
 	buf   bytes.Buffer
