@@ -457,8 +457,8 @@ func (w *Writer) Close(t Trailer) (Summary, error) {
 	return w.finish(t)
 }
 
-// claim checks that ref may be written now, and that it is not again. Its final place is told when it
-// is known; until then its entry says pending.
+// claim checks that ref may be written now, and that it is not again. Its final place is told when
+// it is known; until then its entry says pending.
 func (w *Writer) claim(ref Ref) error {
 	switch {
 	case w.err != nil:
