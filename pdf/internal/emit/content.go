@@ -391,25 +391,33 @@ func (c *content) run(t *layout.TextItem, ps *layout.PieceStyle, items []text.It
 	return nil
 }
 
-// word draws a word. The operators are those of a line that has nothing else.
-func (c *content) word(t *layout.WordItem) error {
+// wordsOf draws words. The operators are those of lines that have nothing else.
+func (c *content) wordsOf(it *layout.WordsItem) error {
 	c.beginText()
-	if err := c.mark(t.Elem, t.Artifact); err != nil {
-		return err
+	var style *layout.WordStyle
+	var f *fontRes
+	var table *text.ASCII
+	for i := range it.Words {
+		w := &it.Words[i]
+		if err := c.mark(w.Elem, it.Artifact); err != nil {
+			return err
+		}
+		if w.Style != style {
+			style = w.Style
+			f, table = c.setFont(style.Chain.Face(), style.Size), style.Chain.ASCII()
+			c.fill(style.Color)
+		}
+		c.show(opShow)
+		c.moveTo(it.X+w.X, it.Y, false)
+		if !w.Kerned {
+			c.b = f.literal(c.b, table, w.Text)
+			continue
+		}
+		line := &c.e.words
+		line.begin(f, style.Size, c.b)
+		line.kerned(table, w.Text)
+		c.b = line.end()
 	}
-	f := c.setFont(t.Chain.Face(), t.Size)
-	c.fill(t.Color)
-	c.show(opShow)
-	c.moveTo(t.X, t.Y, false)
-	table := t.Chain.ASCII()
-	if !t.Kerned {
-		c.b = append(f.literal(c.b, table, t.Text), "Tj\n"...)
-		return nil
-	}
-	w := &c.e.words
-	w.begin(f, t.Size, c.b)
-	w.kerned(table, t.Text)
-	c.b = w.end()
 	return nil
 }
 
@@ -759,8 +767,8 @@ func (c *content) items(items []layout.Item) error {
 		switch it := &items[i]; {
 		case it.Text != nil:
 			err = c.text(it.Text)
-		case it.Word != nil:
-			err = c.word(it.Word)
+		case it.Words != nil:
+			err = c.wordsOf(it.Words)
 		case it.Image != nil:
 			err = c.image(it.Image)
 		case it.Turn != nil:

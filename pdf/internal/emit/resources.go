@@ -31,12 +31,12 @@ type fontRes struct {
 // be escaped, from the lowest one on, and above 32 bits how many these are; 0: no word has it yet.
 type code uint64
 
-// literal appends a word as a literal string, by the table of its glyphs, which say themselves what
+// literal shows a word as a literal string, by the table of its glyphs, which say themselves what
 // they stand for.
 func (r *fontRes) literal(b []byte, table *text.ASCII, s string) []byte {
 	from := len(b)
 	// A code is written with all of its four bytes, and the next one over what it does not have.
-	b = slices.Grow(b, 4*len(s)+len("()..."))
+	b = slices.Grow(b, 4*len(s)+len("()...Tj\n"))
 	to := b[from:cap(b)]
 	to[0] = '('
 	n := 1
@@ -48,8 +48,8 @@ func (r *fontRes) literal(b []byte, table *text.ASCII, s string) []byte {
 		binary.LittleEndian.PutUint32(to[n:n+4], uint32(c)) //nolint:gosec // G115: the bytes
 		n += int(c >> 32)
 	}
-	to[n] = ')'
-	return b[:from+n+1]
+	n += copy(to[n:], ")Tj\n")
+	return b[:from+n]
 }
 
 // code makes the code of a character that no word has had.

@@ -62,7 +62,7 @@ func (m *Memory) forget() {
 	d := &m.painter
 	d.turn()
 	*d = painter{
-		rules: emptied(d.rules), edges: emptied(d.edges), lines: emptied(d.lines), texts: d.texts, words: d.words,
+		rules: emptied(d.rules), edges: emptied(d.edges), lines: emptied(d.lines), texts: d.texts, lists: d.lists, words: d.words,
 		fills: emptied(d.fills), still: emptied(d.still), written: emptied(d.written),
 	}
 	m.pieces, m.begun = emptied(m.pieces), emptied(m.begun)
@@ -92,6 +92,7 @@ func emptied[T any](s []T) []T {
 type blocks struct {
 	paras       arena.Of[para]
 	words       arena.Of[word]
+	rowWords    arena.Of[Word]
 	styles      arena.Of[PieceStyle]
 	stacks      arena.Of[stack]
 	entries     arena.Of[entry]
@@ -107,6 +108,7 @@ type blocks struct {
 	columnFaces arena.Of[*face]
 	ints        arena.Of[int]
 	widths      arena.Of[doc.Width]
+	wordColumns arena.Of[wordColumn]
 	heads       arena.Of[doc.Row]
 	headOf      arena.Of[doc.Cell]
 	faces       arena.Of[face]
@@ -124,12 +126,13 @@ type rowMemory struct {
 	rows   arena.Of[groupRow]
 	cells  arena.Of[groupCell]
 	words  arena.Of[word]
+	lists  arena.Of[Word] // of rows of words alone
 	elems  arena.Of[tag.Elem]
 
 	spareGroups []*group
 	spareWords  []*word
-	spareElems  []*tag.Elem
-	spareList   []*tag.Elem // empty
+	spareElems  [][]tag.Elem // of a row each
+	spareList   [][]tag.Elem // empty
 
 	poisons bool // see Poison
 }
@@ -139,6 +142,7 @@ func (m *rowMemory) reset() {
 	m.rows.Reset()
 	m.cells.Reset()
 	m.words.Reset()
+	m.lists.Reset()
 	m.elems.Reset()
 	m.spareGroups, m.spareWords, m.spareElems, m.spareList = emptied(m.spareGroups), emptied(m.spareWords), emptied(m.spareElems), emptied(m.spareList)
 }
@@ -154,15 +158,12 @@ func last[T any](spare *[]*T) *T {
 	return v
 }
 
-// row returns a row without cells, with room for n of them.
-func (m *rowMemory) row(n int) *group {
+// group returns a row without cells.
+func (m *rowMemory) group() *group {
 	g := last(&m.spareGroups)
 	if g == nil {
 		g = m.groups.One()
 		g.rows = m.rows.Take(1)[:0]
-	}
-	if cap(g.cells) < n {
-		g.cells = m.cells.Take(n)[:0]
 	}
 	g.once = true
 	return g
@@ -176,25 +177,28 @@ func (m *rowMemory) word() *word {
 	return m.words.One()
 }
 
-// elem returns an empty element.
-func (m *rowMemory) elem() *tag.Elem {
-	if e := last(&m.spareElems); e != nil {
-		return e
+// row returns n empty elements.
+func (m *rowMemory) row(n int) []tag.Elem {
+	if last := len(m.spareElems) - 1; last >= 0 {
+		elems := m.spareElems[last]
+		if m.spareElems = m.spareElems[:last]; len(elems) >= n {
+			return elems[:n]
+		}
 	}
-	return m.elems.One()
+	return m.elems.Take(n)
 }
 
-// list returns an empty list of elements.
-func (m *rowMemory) list() []*tag.Elem {
+// list returns an empty list of the elements of rows.
+func (m *rowMemory) list() [][]tag.Elem {
 	l := m.spareList
 	m.spareList = nil
 	return l
 }
 
 // unlisted takes back a list of elements that nothing is done with.
-func (m *rowMemory) unlisted(elems []*tag.Elem) {
-	clear(elems)
-	m.spareList = elems[:0]
+func (m *rowMemory) unlisted(rows [][]tag.Elem) {
+	clear(rows)
+	m.spareList = rows[:0]
 }
 
 // Poison lets the memory of rows in m serve once: what is given back is overwritten with a marker
@@ -239,26 +243,31 @@ func (m *rowMemory) cut(g *group) {
 	clear(g.cells)
 	clear(g.rows)
 	if m.poisons {
+		for i := range g.words {
+			g.words[i].Text, g.words[i].Elem = marker, nil
+		}
 		return
 	}
-	*g = group{rows: g.rows[:0], cells: g.cells[:0]}
+	*g = group{rows: g.rows[:0], cells: g.cells[:0], words: g.words[:0]}
 	m.spareGroups = append(m.spareGroups, g)
 }
 
 // written takes back lists of elements that are in the file, and that nothing leads to.
-func (m *rowMemory) written(lists [][]*tag.Elem) {
-	for _, elems := range lists {
-		for _, e := range elems {
-			*e = tag.Elem{}
+func (m *rowMemory) written(lists [][][]tag.Elem) {
+	for _, rows := range lists {
+		for _, elems := range rows {
+			clear(elems)
 		}
 		if m.poisons {
-			for _, e := range elems {
-				e.Lang, e.Alt = marker, marker
+			for _, elems := range rows {
+				for i := range elems {
+					elems[i].Lang, elems[i].Alt = marker, marker
+				}
 			}
 			continue
 		}
-		m.spareElems = append(m.spareElems, elems...)
-		m.unlisted(elems)
+		m.spareElems = append(m.spareElems, rows...)
+		m.unlisted(rows)
 	}
 }
 
@@ -274,6 +283,7 @@ func (m *blocks) turn(n int) {
 	}
 	m.paras.Part()
 	m.words.Part()
+	m.rowWords.Part()
 	m.styles.Part()
 	m.stacks.Part()
 	m.entries.Part()
@@ -289,6 +299,7 @@ func (m *blocks) turn(n int) {
 	m.columnFaces.Part()
 	m.ints.Part()
 	m.widths.Part()
+	m.wordColumns.Part()
 	m.heads.Part()
 	m.headOf.Part()
 }
@@ -297,6 +308,7 @@ func (m *blocks) reset() {
 	m.again.reset()
 	m.paras.Reset()
 	m.words.Reset()
+	m.rowWords.Reset()
 	m.styles.Reset()
 	m.stacks.Reset()
 	m.entries.Reset()
@@ -312,6 +324,7 @@ func (m *blocks) reset() {
 	m.columnFaces.Reset()
 	m.ints.Reset()
 	m.widths.Reset()
+	m.wordColumns.Reset()
 	m.heads.Reset()
 	m.headOf.Reset()
 	m.faces.Reset()

@@ -28,21 +28,23 @@ type block interface {
 type painter struct {
 	page  *Page
 	rules []RectItem
-	edges []edge             // of tables, see joined
-	lines []edge             // the memory of joined
-	texts arena.Of[TextItem] // of the page
-	words arena.Of[WordItem] // likewise
-	fills []spot             // what was drawn before each
-	still [][2]spot          // what does not move with the rest
-	fixed int                // backgrounds that nothing joins any more: they move on their own
-	trace bool               // the page says what stands where
+	edges []edge              // of tables, see joined
+	lines []edge              // the memory of joined
+	texts arena.Of[TextItem]  // of the page
+	lists arena.Of[WordsItem] // likewise
+	words arena.Of[Word]      // likewise
+	fills []spot              // what was drawn before each
+	still [][2]spot           // what does not move with the rest
+	fixed int                 // backgrounds that nothing joins any more: they move on their own
+	trace bool                // the page says what stands where
 	// written are elements that are let go when the page is handed over.
-	written [][]*tag.Elem
+	written [][][]tag.Elem
 }
 
 // turn lets what was drawn on the page before go: its memory is that of the next page.
 func (p *painter) turn() {
 	p.texts.Reset()
+	p.lists.Reset()
 	p.words.Reset()
 }
 
@@ -57,9 +59,12 @@ func (p *painter) area(src *doc.Source, from spot, y, h doc.Length) {
 		switch {
 		case it.Text != nil:
 			wide(it.Text.X, it.Text.Line.Width)
-		case it.Word != nil:
-			w, _, _ := it.Word.Chain.WordWidth(it.Word.Text, it.Word.Size)
-			wide(it.Word.X, w)
+		case it.Words != nil:
+			for i := range it.Words.Words {
+				word := &it.Words.Words[i]
+				w, _, _ := word.Style.Chain.WordWidth(word.Text, word.Style.Size)
+				wide(it.Words.X+word.X, w)
+			}
 		case it.Image != nil:
 			wide(it.Image.X, it.Image.W)
 		case it.Shape != nil:

@@ -23,6 +23,9 @@ type group struct {
 	lined   bool // some row or cell has a border of its own
 	rows    []groupRow
 	cells   []groupCell
+	words   []Word     // in the place of cells, of a row that has nothing else; see table.words
+	art     Artifact   // of words
+	least   doc.Length // that the row of words is high for its texts
 }
 
 type groupRow struct {
@@ -114,6 +117,9 @@ func (g *group) height(from, n int) (h doc.Length) {
 func (g *group) size() doc.Length { return g.height(0, len(g.rows)) }
 
 func (g *group) baseline() (doc.Length, bool) {
+	if len(g.words) > 0 {
+		return g.t.pad.Top + g.rows[0].base, true
+	}
 	if len(g.cells) == 0 {
 		return 0, false
 	}
@@ -128,6 +134,9 @@ func (g *group) split(avail doc.Length, force bool) (block, block) {
 	}
 	if g.keep {
 		return nil, g
+	}
+	if len(g.words) > 0 {
+		return g.cutWords(avail, force)
 	}
 	// The last row boundary that fits, else inside the first row.
 	var y doc.Length
@@ -145,12 +154,12 @@ func (g *group) split(avail doc.Length, force bool) (block, block) {
 // cutAt splits the group at height h: before row, or inside it. Cells that the
 // cut goes through are split; what does not fit above moves below.
 func (g *group) cutAt(row int, h doc.Length, inside, force bool) (block, block) {
-	if inside && !force && len(g.rows) == 1 && g.words() {
+	if inside && !force && len(g.rows) == 1 && g.wordsAlone() {
 		return nil, g // they cannot be cut
 	}
 	top, bottom := g.pad()
 	head, tail := *g, *g
-	head.cells, tail.cells = nil, nil
+	head.cells, tail.cells, head.words, tail.words = nil, nil, nil, nil
 	head.ends, tail.first, tail.starts = false, false, false
 	rowsAbove := row
 	if inside {
@@ -199,7 +208,7 @@ func (g *group) cutAt(row int, h doc.Length, inside, force bool) (block, block) 
 			return nil, g
 		}
 		head = *g
-		head.rows, head.cells = []groupRow{g.rows[0]}, slices.Clone(g.cells)
+		head.rows, head.cells, head.words = []groupRow{g.rows[0]}, slices.Clone(g.cells), nil
 		head.rows[0].least = h
 		head.settle()
 		return &head, nil
@@ -213,8 +222,8 @@ func (g *group) cutAt(row int, h doc.Length, inside, force bool) (block, block) 
 	return &head, &tail
 }
 
-// words reports whether every cell is one word.
-func (g *group) words() bool {
+// wordsAlone reports whether every cell is one word.
+func (g *group) wordsAlone() bool {
 	for i := range g.cells {
 		if _, ok := g.cells[i].body.(*word); !ok {
 			return false
@@ -240,6 +249,11 @@ func (g *group) draw(p *painter, x, y doc.Length) {
 		row.y = ry
 		p.fill(left, ry, w, row.h, row.back)
 		ry += row.h
+	}
+	if len(g.words) > 0 {
+		words := p.words.Take(len(g.words))
+		copy(words, g.words)
+		p.wordsAt(x, y+top+g.rows[0].base, words, g.art)
 	}
 	for i := range g.cells {
 		c := &g.cells[i]

@@ -64,13 +64,15 @@ func (r *record) take(p *layout.Page, lines *[]placed) {
 		if it.Turn != nil {
 			continue
 		}
-		if w := it.Word; w != nil {
-			r.pieces = append(r.pieces, layout.PieceStyle{Size: w.Size, Color: w.Color, Elem: w.Elem})
-			art := w.Artifact
-			if w.Elem != nil {
-				art = layout.ArtifactNone
+		if words := it.Words; words != nil {
+			for _, w := range words.Words {
+				r.pieces = append(r.pieces, layout.PieceStyle{Size: w.Style.Size, Color: w.Style.Color, Elem: w.Elem})
+				art := words.Artifact
+				if w.Elem != nil {
+					art = layout.ArtifactNone
+				}
+				*lines = append(*lines, placed{p.Number, words.X + w.X, words.Y, w.Text, art})
 			}
-			*lines = append(*lines, placed{p.Number, w.X, w.Y, w.Text, art})
 			continue
 		}
 		var b strings.Builder

@@ -72,17 +72,28 @@ type TextItem struct {
 	Artifact Artifact // for pieces that have no element
 }
 
-// WordItem is a word for which [text.Chain.WordWidth] holds, with its left end and baseline at X,
-// Y.
-type WordItem struct {
+// WordsItem is words that stand on one baseline, as those of a row of a table do. They count from X
+// to the right.
+type WordsItem struct {
 	X, Y     doc.Length
-	Text     string
-	Chain    *text.Chain
-	Size     doc.Length
-	Color    doc.Color
-	Elem     *tag.Elem // nil: an artifact
-	Artifact Artifact
-	Kerned   bool // some pair of its letters is
+	Words    []Word
+	Artifact Artifact // for words that have no element
+}
+
+// Word is a word for which [text.Chain.WordWidth] holds, with its left end at X.
+type Word struct {
+	X      doc.Length
+	Text   string
+	Style  *WordStyle
+	Elem   *tag.Elem // nil: an artifact
+	Kerned bool      // some pair of its letters is
+}
+
+// WordStyle tells how words are drawn.
+type WordStyle struct {
+	Chain *text.Chain
+	Size  doc.Length
+	Color doc.Color
 }
 
 // RectItem is a filled rectangle: a background, a rule, a border side.
@@ -171,7 +182,7 @@ type Area struct {
 // Item is one thing drawn in the foreground; exactly one pointer is set.
 type Item struct {
 	Text   *TextItem
-	Word   *WordItem
+	Words  *WordsItem
 	Image  *ImageItem
 	Shape  *ShapeItem
 	Turn   *TurnItem

@@ -190,8 +190,8 @@ func (p *painter) shift(from spot, by doc.Length) {
 		switch it := &page.Items[i]; {
 		case it.Text != nil:
 			it.Text.Y += by
-		case it.Word != nil:
-			it.Word.Y += by
+		case it.Words != nil:
+			it.Words.Y += by
 		case it.Image != nil:
 			it.Image.Y += by
 		case it.Turn != nil:

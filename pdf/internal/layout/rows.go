@@ -205,7 +205,7 @@ func (r *rowRun) row(x *doc.Row) error {
 	e.keepNext = x.KeepWithNext || r.count < r.orphans && g.size() <= r.tall
 	if t.inBody >= rowsPerBody {
 		e.done, t.body = t.body, nil
-		e.words, t.words = t.words, nil
+		e.words, t.listed, t.free = t.listed, nil, nil
 	}
 	r.held = append(r.held, e)
 	return nil
@@ -246,9 +246,9 @@ func (r *rowRun) finish() error {
 		}
 	}
 	r.tail(len(foot) > 0)
-	if t.words != nil { // of the last body, which the table ends with
-		t.m.mem.again.unlisted(t.words)
-		t.words = nil
+	if t.listed != nil { // of the last body, which the table ends with
+		t.m.mem.again.unlisted(t.listed)
+		t.listed, t.free = nil, nil
 	}
 	rest := append(r.held, foot...)
 	if len(rest) == 0 {

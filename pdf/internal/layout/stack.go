@@ -13,12 +13,12 @@ type entry struct {
 	keepNext      bool // the next entry starts on the same page
 	keep          bool // not split
 	breakBefore   bool
-	mark          *Mark       // where it starts
-	done          *tag.Elem   // complete once all of the entry is drawn
-	words         []*tag.Elem // beneath it, which nothing else leads to
-	repeat        *stack      // from here on, new pages start with this table head
-	ends          bool        // new pages start with no head any more
-	carry         *carried    // of a row: what is printed where a page ends behind it; nil: nothing
+	mark          *Mark        // where it starts
+	done          *tag.Elem    // complete once all of the entry is drawn
+	words         [][]tag.Elem // beneath it, by rows, which nothing else leads to
+	repeat        *stack       // from here on, new pages start with this table head
+	ends          bool         // new pages start with no head any more
+	carry         *carried     // of a row: what is printed where a page ends behind it; nil: nothing
 	src           *doc.Source
 }
 

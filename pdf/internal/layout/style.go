@@ -19,6 +19,7 @@ type face struct {
 	chains  [8]*text.Chain // by variant
 	special bool           // the text is not plain: addPieces sees to it
 	simple  bool           // its plain words from left to right may be a word
+	words   WordStyle      // of those
 	dot     *text.Item     // what leaders are made of; nil: none was asked for
 }
 
@@ -102,6 +103,7 @@ func (m *maker) face(s *doc.Style, src *doc.Source) (*face, error) {
 	f.base = (f.lead-f.ascent-f.descent)/2 + f.ascent
 	f.special = s.SmallCaps || marksText(s)
 	f.simple = !f.special && simple(s)
+	f.words = WordStyle{Chain: c, Size: f.size, Color: f.color}
 	m.faces[s] = f
 	return f, nil
 }

@@ -37,8 +37,13 @@ type table struct {
 	stripe int
 	body   *tag.Elem // open TBody
 	inBody int
-	once   bool        // its rows are drawn as they come: their memory is used again
-	words  []*tag.Elem // then, those of the cells of one word in the open body
+	once   bool         // its rows are drawn as they come: their memory is used again
+	listed [][]tag.Elem // then, the elements of words in the open body
+	free   []tag.Elem   // the last of them, which no word has yet
+
+	plain   bool         // its rows may be rows of words, see words
+	columns []wordColumn // then
+	odd     int          // then, the column whose cell in the row before was no word; 0: there was none, or the first
 
 	group   *group     // rows that open row spans join
 	open    []int      // rows that a span still covers, by column
@@ -189,6 +194,15 @@ func (t *table) size(head, sample []doc.Row) error {
 		d := at(t.src, "L306", "the columns are %s wide in a place of %s", mm(x), mm(t.en.width))
 		d.Suggestion = "make them narrower, or give one of them a share, as in 1fr"
 		return failed(d)
+	}
+	t.plain = !t.rtl && t.signs == nil && t.n.Border == nil && !t.m.opt.Trace &&
+		!slices.ContainsFunc(t.n.Columns, func(c doc.Column) bool { return !c.Background.None() })
+	if t.plain {
+		t.columns = t.m.mem.wordColumns.Take(len(cols))
+		for i := range t.columns {
+			left, right := t.padAt(i, 1)
+			t.columns[i] = wordColumn{x: t.x[i] + left, width: t.w[i] - left - right}
+		}
 	}
 	for i := range t.signs[:len(t.signs)/2] {
 		before, behind := t.signs[2*i], t.signs[2*i+1]
@@ -349,18 +363,9 @@ func (t *table) add(r *doc.Row, sec section, parent *tag.Elem) (*group, error) {
 	if t.group != nil && len(r.Cells) == 0 && !slices.Contains(t.open, 0) {
 		return t.fold(r), nil
 	}
+	plain := t.plain && t.group == nil && sec == sectionBody
 	if t.group == nil {
-		switch {
-		case t.once && sec == sectionBody:
-			t.group = t.m.mem.again.row(len(r.Cells))
-		case sec == sectionCarry: // few and far between: in a block they would keep what lies beside their texts
-			t.group = &group{cells: make([]groupCell, 0, len(r.Cells))}
-		default:
-			t.group = t.m.mem.groups.One()
-			t.group.rows, t.group.cells = t.m.mem.rows.Take(1)[:0], t.m.mem.cells.Take(len(r.Cells))[:0]
-		}
-		t.group.t, t.group.section, t.group.first, t.group.starts = t, sec, sec != t.section || !t.begun, !t.begun
-		t.section, t.begun = sec, true
+		t.beginGroup(sec)
 	}
 	g := t.group
 	g.keep = g.keep || r.Keep
@@ -371,10 +376,20 @@ func (t *table) add(r *doc.Row, sec section, parent *tag.Elem) (*group, error) {
 		}
 		t.stripe++
 	}
-	tr := t.m.elem(parent, tag.TR, src, "")
 	row := len(g.rows)
 	g.rows = append(g.rows, groupRow{least: r.Height, back: back, border: r.Border})
+	if plain && t.words(g, r) {
+		if t.m.tagged() {
+			t.wordElems(g.words, r, parent, src)
+		}
+		t.group = nil
+		return g, nil
+	}
+	tr := t.m.elem(parent, tag.TR, src, "")
 	g.lined = g.lined || r.Border != nil
+	if len(g.cells) == 0 && cap(g.cells) < len(r.Cells) {
+		g.cells = t.cells(sec, len(r.Cells))
+	}
 	col := 0
 	for i := range r.Cells {
 		for col < len(t.open) && t.open[col] > 0 {
@@ -393,6 +408,34 @@ func (t *table) add(r *doc.Row, sec section, parent *tag.Elem) (*group, error) {
 		col += n
 	}
 	return t.closeRow(g, src, col)
+}
+
+// beginGroup begins a group of rows.
+func (t *table) beginGroup(sec section) {
+	var g *group
+	switch {
+	case t.once && sec == sectionBody:
+		g = t.m.mem.again.group()
+	case sec == sectionCarry:
+		g = &group{}
+	default:
+		g = t.m.mem.groups.One()
+		g.rows = t.m.mem.rows.Take(1)[:0]
+	}
+	g.t, g.section, g.first, g.starts = t, sec, sec != t.section || !t.begun, !t.begun
+	t.section, t.begun, t.group = sec, true, g
+}
+
+// cells returns memory for the n cells of a row.
+func (t *table) cells(sec section, n int) []groupCell {
+	switch {
+	case t.once && sec == sectionBody:
+		return t.m.mem.again.cells.Take(n)[:0]
+	case sec == sectionCarry: // few and far between: in a block they would keep what lies beside their texts
+		return make([]groupCell, 0, n)
+	default:
+		return t.m.mem.cells.Take(n)[:0]
+	}
 }
 
 // closeRow checks that the row covers every column and closes the group when no
@@ -535,11 +578,11 @@ func (t *table) wordElem(sec section) *tag.Elem {
 	if !t.once || sec != sectionBody {
 		return t.m.mem.elems.One()
 	}
-	el := t.m.mem.again.elem()
-	if t.words == nil {
-		t.words = t.m.mem.again.list()
+	if len(t.free) == 0 {
+		t.free = t.rowElems(1 + len(t.open))
 	}
-	t.words = append(t.words, el)
+	el := &t.free[0]
+	t.free = t.free[1:]
 	return el
 }
 

@@ -51,8 +51,125 @@ func (b *word) baseline() (doc.Length, bool) { return b.face.base, true }
 func (b *word) split(avail doc.Length, _ bool) (block, block) { return whole(b, avail) }
 
 func (b *word) draw(p *painter, x, y doc.Length) {
-	w := p.words.One()
-	w.X, w.Y, w.Text, w.Chain = x+b.x, y+b.face.base, b.text, b.face.chains[0]
-	w.Size, w.Color, w.Elem, w.Artifact, w.Kerned = b.face.size, b.face.color, b.elem, b.art, b.kerned
-	p.page.Items = append(p.page.Items, Item{Word: w})
+	w := p.words.Take(1)
+	w[0] = Word{Text: b.text, Style: &b.face.words, Elem: b.elem, Kerned: b.kerned}
+	p.wordsAt(x+b.x, y+b.face.base, w, b.art)
+}
+
+// wordsAt draws words, whose memory is that of the page.
+func (p *painter) wordsAt(x, y doc.Length, words []Word, art Artifact) {
+	it := p.lists.One()
+	it.X, it.Y, it.Words, it.Artifact = x, y, words, art
+	p.page.Items = append(p.page.Items, Item{Words: it})
+}
+
+// wordColumn is what the words in a column of a table have alike.
+type wordColumn struct {
+	x, width doc.Length // where they may stand
+	own      *doc.Style // of the last cell; nil: it had none of its own
+	face     *face      // of that; nil: it is not known
+}
+
+// words lays out a row whose cells are words, one in each column: most rows of long tables are
+// such, and take a fraction of what their cells would one by one. It returns false when something
+// about the row asks for cells, which look the same.
+func (t *table) words(g *group, r *doc.Row) bool {
+	n := len(t.columns)
+	if len(r.Cells) != n || r.Border != nil {
+		return false
+	}
+	if cap(g.words) < n {
+		g.words = t.wordList(n)[:0]
+	}
+	words := g.words[:n]
+	if t.odd > 0 && !t.wordOf(&words[t.odd], &r.Cells[t.odd], t.odd) {
+		return false // as in the row before
+	}
+	var base, below doc.Length
+	for i := range words {
+		if !t.wordOf(&words[i], &r.Cells[i], i) {
+			t.odd = i
+			return false
+		}
+		f := t.columns[i].face
+		base, below = max(base, f.base), max(below, f.lead-f.base)
+	}
+	t.odd = 0
+	row := &g.rows[0]
+	row.base = base
+	g.least = t.pad.Top + base + below + t.pad.Bottom
+	row.h = max(row.least, g.least)
+	g.words, g.art = words, t.m.art
+	return true
+}
+
+// wordOf makes w the word that a cell of a column is; false: it is none.
+func (t *table) wordOf(w *Word, c *doc.Cell, column int) bool {
+	if c.Colspan > 1 || c.Rowspan > 1 || len(c.Spans) != 1 || len(c.Nodes) > 0 || c.Turn != 0 || c.Link != "" ||
+		c.VAlign != doc.VAlignTop || c.Border != nil || !c.Background.None() {
+		return false
+	}
+	col := &t.columns[column]
+	if col.face == nil || c.Style != col.own {
+		f, err := t.m.face(t.cellStyle(c, column, sectionBody), c.Src)
+		if err != nil {
+			return false // the cell says what is wrong
+		}
+		col.own, col.face = c.Style, f
+	}
+	x, kerned, ok := t.m.word(c.Spans, col.face, col.width)
+	if !ok {
+		return false
+	}
+	w.X, w.Text, w.Style, w.Kerned = col.x+x, c.Spans[0].Text, &col.face.words, kerned
+	return true
+}
+
+// wordElems makes the elements of a row of words.
+func (t *table) wordElems(words []Word, r *doc.Row, parent *tag.Elem, src *doc.Source) {
+	elems := t.rowElems(1 + len(words))
+	t.m.begin(&elems[0], parent, tag.TR, src, "")
+	for i := range words {
+		c, el := &r.Cells[i], &elems[1+i]
+		of := src
+		if c.Src != nil {
+			of = c.Src
+		}
+		t.begin(el, c, i, 1, 1, sectionBody, &elems[0], of)
+		words[i].Elem = el
+	}
+}
+
+// wordList returns memory for the words of a row.
+func (t *table) wordList(n int) []Word {
+	if t.once {
+		return t.m.mem.again.lists.Take(n)
+	}
+	return t.m.mem.rowWords.Take(n)
+}
+
+// rowElems returns n elements for words of the open body.
+func (t *table) rowElems(n int) []tag.Elem {
+	if !t.once {
+		return t.m.mem.elems.Take(n)
+	}
+	elems := t.m.mem.again.row(n)
+	if t.listed == nil {
+		t.listed = t.m.mem.again.list()
+	}
+	t.listed = append(t.listed, elems)
+	return elems
+}
+
+// cutWords is cutAt for a row of words, which cannot be cut: when it is high by what was asked for
+// alone, it takes what a page has.
+func (g *group) cutWords(h doc.Length, force bool) (block, block) {
+	if !force || g.least > h {
+		return nil, g
+	}
+	head := *g
+	head.ends = false
+	head.rows = []groupRow{g.rows[0]}
+	head.rows[0].least, head.rows[0].h = h, h
+	return &head, nil
 }

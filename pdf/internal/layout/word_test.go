@@ -58,20 +58,25 @@ func (s *wordSink) Late(*layout.Page) error { return nil }
 func (s *wordSink) Page(p *layout.Page) error {
 	rows := map[string]*tag.Elem{}
 	for _, it := range p.Items {
-		w := it.Word
-		if w == nil {
+		if it.Words == nil {
 			continue
 		}
-		s.words++
-		if s.cells[w.Elem] == p.Number || w.Elem.Type != tag.TD || w.Elem.Parent.Type != tag.TR {
-			s.t.Fatalf("page %d: the element of %s is %+v", p.Number, w.Text, w.Elem)
+		for i := range it.Words.Words {
+			s.word(p, &it.Words.Words[i], rows)
 		}
-		s.cells[w.Elem] = p.Number
-		row, _, _ := strings.Cut(w.Text, ".")
-		if of := rows[row]; of != nil && of != w.Elem.Parent {
-			s.t.Fatalf("page %d: %s is in another row than the cells beside it", p.Number, w.Text)
-		}
-		rows[row] = w.Elem.Parent
 	}
 	return nil
+}
+
+func (s *wordSink) word(p *layout.Page, w *layout.Word, rows map[string]*tag.Elem) {
+	s.words++
+	if s.cells[w.Elem] == p.Number || w.Elem.Type != tag.TD || w.Elem.Parent.Type != tag.TR {
+		s.t.Fatalf("page %d: the element of %s is %+v", p.Number, w.Text, w.Elem)
+	}
+	s.cells[w.Elem] = p.Number
+	row, _, _ := strings.Cut(w.Text, ".")
+	if of := rows[row]; of != nil && of != w.Elem.Parent {
+		s.t.Fatalf("page %d: %s is in another row than the cells beside it", p.Number, w.Text)
+	}
+	rows[row] = w.Elem.Parent
 }
