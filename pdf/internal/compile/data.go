@@ -114,7 +114,7 @@ type decoder struct {
 	omitted int // problems beyond those in list
 
 	arena *exprlang.Arena
-	stack []exprlang.Value // parts of the lists and records that are open
+	stack []exprlang.Value // items of the lists that are open
 	path  []step
 	depth int64
 	nodes int64
@@ -222,8 +222,11 @@ func (d *decoder) value(t *exprlang.Type) exprlang.Value {
 		return d.array(t)
 	case c == '"' && t.Kind >= exprlang.StringKind && t.Kind <= exprlang.ColorKind:
 		s := d.str()
-		if d.failed {
+		switch {
+		case d.failed:
 			return exprlang.Null
+		case t.Kind == exprlang.StringKind:
+			return exprlang.Text(s)
 		}
 		return d.textValue(t, start, s)
 	case (c == '-' || c >= '0' && c <= '9') && numeric(t):
@@ -334,6 +337,13 @@ func quoted(s string) string {
 }
 
 func (d *decoder) number(t *exprlang.Type, start int) exprlang.Value {
+	if v, n := decimal.Short(d.src[start:]); n > 0 && (start+n == len(d.src) || !inNumber[d.src[start+n]]) {
+		d.at += n
+		if v.Scale() == 0 || t.Kind == exprlang.DecimalKind {
+			return exprlang.Number(v)
+		}
+		return d.numberOf(t, start, v)
+	}
 	lit := d.numberText()
 	v, err := decimal.Parse(lit)
 	switch {
@@ -440,10 +450,9 @@ func (d *decoder) record(t *exprlang.Type) exprlang.Value {
 	if !d.enter() {
 		return exprlang.Null
 	}
-	base := len(d.stack)
-	for range t.Fields {
-		d.stack = append(d.stack, exprlang.Null)
-	}
+	v := d.arena.Record(len(t.Fields))
+	here := len(d.path)
+	d.path = append(d.path, step{})[:here] // with room for one
 	var few uint64              // fields that were there, of the first 64
 	var more map[int]bool       // and the others
 	var unknown map[string]bool // names beside the contract
@@ -456,7 +465,8 @@ func (d *decoder) record(t *exprlang.Type) exprlang.Value {
 			break
 		}
 		next = i + 1
-		d.path = append(d.path, step{name: k})
+		d.path = d.path[:here+1]
+		d.path[here].name = k
 		duplicate := false
 		switch {
 		case f == nil:
@@ -484,12 +494,12 @@ func (d *decoder) record(t *exprlang.Type) exprlang.Value {
 			d.skip()
 		default:
 			d.field = f
-			d.stack[base+i] = d.value(f.Type)
+			d.arena.SetField(v, i, d.value(f.Type))
 		}
-		d.path = d.path[:len(d.path)-1]
+		d.path = d.path[:here]
 	}
 	d.field = outer
-	if !d.failed {
+	if all := uint64(1)<<len(t.Fields) - 1; !d.failed && (few != all || len(t.Fields) > 64) {
 		for i, f := range t.Fields {
 			if i < 64 && few&(1<<i) != 0 || more[i] || d.window == nil && f.Type.Optional {
 				continue
@@ -503,8 +513,6 @@ func (d *decoder) record(t *exprlang.Type) exprlang.Value {
 			d.path = d.path[:len(d.path)-1]
 		}
 	}
-	v := d.arena.Record(d.stack[base:])
-	d.stack = d.stack[:base]
 	return v
 }
 
@@ -513,7 +521,7 @@ func (d *decoder) record(t *exprlang.Type) exprlang.Value {
 func (d *decoder) keyOf(t *exprlang.Type, next int) (i int, f *exprlang.Field, k string) {
 	if next < len(t.Fields) {
 		f, rest := t.Fields[next], d.src[d.at:]
-		if n := len(f.Name); len(rest) > n+2 && rest[0] == '"' && rest[n+1] == '"' && rest[n+2] == ':' && rest[1:n+1] == f.Name {
+		if n := len(f.Name); len(rest) > n+2 && rest[n+1] == '"' && rest[n+2] == ':' && rest[0] == '"' && rest[1:n+1] == f.Name {
 			d.at += n + 3
 			d.space()
 			return next, f, f.Name

@@ -160,8 +160,7 @@ func (d *goDecoder) record(t *exprlang.Type, v reflect.Value) exprlang.Value {
 		return d.recordOfMap(t, v)
 	}
 	outer := d.field
-	base := len(d.stack)
-	d.stack = append(d.stack, make([]exprlang.Value, len(t.Fields))...)
+	made := d.arena.Record(len(t.Fields))
 	for i, at := range d.indexes(t, v.Type()) {
 		f := t.Fields[i]
 		var of reflect.Value
@@ -169,10 +168,10 @@ func (d *goDecoder) record(t *exprlang.Type, v reflect.Value) exprlang.Value {
 			of, _ = v.FieldByIndexErr(at) // an embedded struct that is nil has none
 		}
 		d.field = f
-		d.stack[base+i] = d.within(step{name: f.Name}, func() exprlang.Value { return d.fieldValue(f, of, goNames(v.Type())) })
+		d.arena.SetField(made, i, d.within(step{name: f.Name}, func() exprlang.Value { return d.fieldValue(f, of, goNames(v.Type())) }))
 	}
 	d.field = outer
-	return d.pop(base)
+	return made
 }
 
 // fieldValue makes the value of a field; of is not valid where there is none.
@@ -186,12 +185,6 @@ func (d *goDecoder) fieldValue(f *exprlang.Field, of reflect.Value, have func() 
 	return exprlang.Null
 }
 
-func (d *goDecoder) pop(base int) exprlang.Value {
-	v := d.arena.Record(d.stack[base:])
-	d.stack = d.stack[:base]
-	return v
-}
-
 // recordOfMap is record for a map, which must have no key beside the fields, as an object of JSON.
 func (d *goDecoder) recordOfMap(t *exprlang.Type, v reflect.Value) exprlang.Value {
 	if v.Type().Key().Kind() != reflect.String {
@@ -200,17 +193,16 @@ func (d *goDecoder) recordOfMap(t *exprlang.Type, v reflect.Value) exprlang.Valu
 	}
 	keys := sortedKeys(v)
 	outer := d.field
-	base := len(d.stack)
-	d.stack = append(d.stack, make([]exprlang.Value, len(t.Fields))...)
+	made := d.arena.Record(len(t.Fields))
 	for i, f := range t.Fields {
 		d.field = f
 		of := reflect.Value{}
 		if k, ok := keys[f.Name]; ok {
 			of = v.MapIndex(k)
 		}
-		d.stack[base+i] = d.within(step{name: f.Name}, func() exprlang.Value {
+		d.arena.SetField(made, i, d.within(step{name: f.Name}, func() exprlang.Value {
 			return d.fieldValue(f, of, func() []string { return slices.Sorted(maps.Keys(keys)) })
-		})
+		}))
 	}
 	d.field = outer
 	for _, k := range slices.Sorted(maps.Keys(keys)) {
@@ -221,7 +213,7 @@ func (d *goDecoder) recordOfMap(t *exprlang.Type, v reflect.Value) exprlang.Valu
 			})
 		}
 	}
-	return d.pop(base)
+	return made
 }
 
 func sortedKeys(v reflect.Value) map[string]reflect.Value {

@@ -18,7 +18,8 @@ type batch struct {
 	cells []doc.Cell
 	buf   []byte
 	fixes []fix
-	row   *row // whose cells these are, when its texts alone change from one time to the next; else nil
+	row   *row     // whose cells these are, when its texts alone change from one time to the next; else nil
+	texts []filled // then, the texts of the row
 }
 
 // keptTexts gathers the strings of a document: many share one piece of memory, which lives as long
@@ -28,6 +29,13 @@ type keptTexts struct{ piece strings.Builder }
 // leastTexts and mostTexts bound a piece of memory for texts.
 const leastTexts, mostTexts = 512, 4096
 
+// filled is a span whose text is made of data, of a row that is made again and again.
+type filled struct {
+	to    *doc.Span
+	parts []part // none: the layout knows its text
+	end   int    // of its text in the buffer
+}
+
 // fix is a text of the batch that waits for its string.
 type fix struct {
 	to         *string
@@ -35,7 +43,7 @@ type fix struct {
 }
 
 func (b *batch) reset() {
-	b.spans, b.cells, b.buf, b.fixes, b.row = b.spans[:0], b.cells[:0], b.buf[:0], b.fixes[:0], nil
+	b.spans, b.cells, b.buf, b.fixes, b.row, b.texts = b.spans[:0], b.cells[:0], b.buf[:0], b.fixes[:0], nil, b.texts[:0]
 }
 
 // poison overwrites what the batch has with a marker, and forgets it.
@@ -52,12 +60,13 @@ func (b *batch) poison() {
 
 // clear forgets the rows of a document.
 func (b *batch) clear() {
-	if cap(b.spans)+cap(b.cells)+cap(b.fixes) > mostKept || cap(b.buf) > 64*mostKept {
+	if cap(b.spans)+cap(b.cells)+cap(b.fixes)+cap(b.texts) > mostKept || cap(b.buf) > 64*mostKept {
 		*b = batch{}
 	}
 	clear(b.spans[:cap(b.spans)])
 	clear(b.cells[:cap(b.cells)])
 	clear(b.fixes[:cap(b.fixes)])
+	clear(b.texts[:cap(b.texts)])
 	clear(b.buf[:cap(b.buf)])
 	b.reset()
 }
@@ -90,8 +99,10 @@ func (k *keptTexts) text(buf []byte) string {
 // memory holds is bounded with it.
 func (r *render) parts(parts []part) error {
 	before := len(r.batch.buf)
-	if err := r.appendParts(parts); err != nil {
-		return err
+	for i := range parts {
+		if err := r.part(&parts[i]); err != nil {
+			return err
+		}
 	}
 	r.held += int64(len(r.batch.buf) - before)
 	if r.held <= r.most {
@@ -105,21 +116,20 @@ func (r *render) parts(parts []part) error {
 	return r.limit(nil, exprlang.CodeMemory, "the blocks take too much memory")
 }
 
-func (r *render) appendParts(parts []part) error {
-	for _, p := range parts {
-		if p.prog == nil {
-			r.batch.buf = append(r.batch.buf, p.lit...)
-			continue
-		}
-		if r.blank(p.prog) {
-			r.batch.buf = append(r.batch.buf, ' ') // so that what is around it is not one word
-			continue
-		}
-		buf, err := p.prog.Append(r.m, r.batch.buf)
+// part appends the text of a part to the batch.
+func (r *render) part(p *part) error {
+	b := r.batch
+	switch {
+	case p.prog == nil:
+		b.buf = append(b.buf, p.lit...)
+	case r.blank(p.prog):
+		b.buf = append(b.buf, ' ') // so that what is around it is not one word
+	default:
+		buf, err := p.prog.Append(r.m, b.buf)
 		if err != nil {
 			return r.fault(err, p.at)
 		}
-		r.batch.buf = buf
+		b.buf = buf
 	}
 	return nil
 }
@@ -452,7 +462,7 @@ func (r *render) cells(t *row) ([]doc.Cell, error) {
 		r.batch.poison()
 	}
 	if r.batch.row == t {
-		return r.batch.cells, r.texts(t)
+		return r.batch.cells, r.texts()
 	}
 	r.batch.reset()
 	if r.counts != nil {
@@ -472,36 +482,49 @@ func (r *render) cells(t *row) ([]doc.Cell, error) {
 	}
 	r.finish()
 	if !r.keeps && t.textsAlone() {
-		r.batch.row = t
+		r.batch.again(t)
 	}
 	return cells, nil
 }
 
-// texts gives the cells that the batch has of a row their texts of now.
-func (r *render) texts(t *row) error {
-	b := r.batch
-	b.buf, b.fixes = b.buf[:0], b.fixes[:0]
+// again makes the cells of a row those whose texts alone change from now on.
+func (b *batch) again(t *row) {
+	b.row, b.texts = t, b.texts[:0]
 	for i := range t.cells {
 		text := t.cells[i].text
 		if text == nil || text.static != nil {
 			continue
 		}
-		spans := b.cells[i].Spans
 		for k := range text.spans {
-			spans[k].From.Frame = r.at
-			parts := text.spans[k].parts
-			if len(parts) == 0 {
-				continue // the layout knows its text
-			}
-			start := len(b.buf)
-			if err := r.parts(parts); err != nil {
+			b.texts = append(b.texts, filled{to: &b.cells[i].Spans[k], parts: text.spans[k].parts})
+		}
+	}
+}
+
+// texts gives the cells that the batch has of a row their texts of now.
+func (r *render) texts() error {
+	b := r.batch
+	b.buf = b.buf[:0]
+	for i := range b.texts {
+		t := &b.texts[i]
+		t.to.From.Frame = r.at
+		if len(t.parts) > 0 {
+			if err := r.parts(t.parts); err != nil {
 				b.row = nil
 				return err
 			}
-			b.fixes = append(b.fixes, fix{&spans[k].Text, start, len(b.buf)})
 		}
+		t.end = len(b.buf)
 	}
-	r.finish()
+	all, start := r.mem.kept.text(b.buf), 0
+	for i := range b.texts {
+		t := &b.texts[i]
+		if len(t.parts) > 0 {
+			t.to.Text = all[start:t.end]
+		}
+		start = t.end
+	}
+	b.buf = b.buf[:0]
 	return nil
 }
 

@@ -50,6 +50,41 @@ func norm(m *big.Int, scale int32) Decimal {
 	return Decimal{scale: scale, big: m}
 }
 
+// mostShort is how many digits a mantissa has at most that an int64 has room for in any case.
+const mostShort = 18
+
+// Short reads the number that s begins with and returns its length, 0 when it is none or has more
+// than 18 digits. Parse gives the same for that part of s.
+func Short(s string) (d Decimal, n int) {
+	neg := n < len(s) && s[n] == '-'
+	if neg {
+		n++
+	}
+	var m int64
+	from := n
+	for ; n < len(s) && s[n]-'0' <= 9; n++ {
+		m = m*10 + int64(s[n]-'0')
+	}
+	whole := n - from
+	if whole == 0 || whole > mostShort || whole > 1 && s[from] == '0' {
+		return Decimal{}, 0
+	}
+	scale := 0
+	if n+1 < len(s) && s[n] == '.' && s[n+1]-'0' <= 9 {
+		n++
+		for from = n; n < len(s) && s[n]-'0' <= 9; n++ {
+			m = m*10 + int64(s[n]-'0')
+		}
+		if scale = n - from; scale > mostShort-whole {
+			return Decimal{}, 0
+		}
+	}
+	if neg {
+		m = -m
+	}
+	return Decimal{mant: m, scale: int32(scale)}, n //nolint:gosec // G115: at most 18
+}
+
 // Parse reads a JSON number (RFC 8259, section 6): the text keeps its fraction
 // digits, an exponent is applied. Anything else is ErrSyntax; more than
 // MaxDigits digits are ErrRange.

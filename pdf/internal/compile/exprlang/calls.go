@@ -129,16 +129,17 @@ func (c *checker) predicate(n *ast.BuiltinNode, condition bool) (src, body *expr
 	return src, body, func(m *Machine, list Value, visit func(i int, item, v Value) bool) error {
 		elem, index := m.elem[d], m.index[d]
 		defer func() { m.elem[d], m.index[d] = elem, index }()
-		for i, item := range list.items() {
+		items := list.items()
+		for i := range items {
 			if err := m.step(off); err != nil {
 				return err
 			}
-			m.elem[d], m.index[d] = item, i
+			m.elem[d], m.index[d] = &items[i], i
 			v, err := body.eval(m)
 			if err != nil {
 				return err
 			}
-			if !visit(i, item, v) {
+			if !visit(i, items[i], v) {
 				return nil
 			}
 		}
@@ -419,14 +420,15 @@ func (c *checker) total(n *ast.CallNode) *expr {
 			return Null, err
 		}
 		var sum decimal.Decimal
-		for _, v := range l.items() {
+		items := l.items()
+		for i := range items {
 			if err := m.step(off); err != nil {
 				return Null, err
 			}
-			if v.IsNull() {
+			if items[i].IsNull() {
 				return Null, fail(off, CodeMissing, "%s is missing in a total", e.name("a number"))
 			}
-			sum = sum.Add(v.Dec())
+			sum = sum.Add(items[i].Dec())
 		}
 		return result(m, off, sum)
 	}}

@@ -242,6 +242,7 @@ type letVar struct {
 type expr struct {
 	typ  *Type
 	eval evalFunc
+	at   placeFunc // where the value lies; nil: eval makes it
 	off  int
 	end  int
 	lit  *Value // its value, when it needs no data
@@ -404,17 +405,19 @@ func (c *checker) identifier(n *ast.IdentifierNode) *expr {
 		e.path.Steps, e.path.Names = []int{v.Field}, []string{n.Value}
 	}
 	c.reads = append(c.reads, e.path)
-	e.eval, e.ref = e.path.eval(), e.path.name()
+	e.at, e.ref = e.path.value, e.path.name()
+	e.eval = e.at.eval
 	return c.narrow(e)
 }
 
-// eval returns the reading of a path. A field of null is null: null is caught
-// where it would be printed or computed with.
-func (p *Path) eval() evalFunc {
-	return func(m *Machine) (Value, error) { return *p.value(m), nil }
-}
+// placeFunc tells where a value lies, which is not changed through it.
+type placeFunc func(m *Machine) *Value
 
-// value is where the value of a path lies.
+// eval returns the reading of a place.
+func (at placeFunc) eval(m *Machine) (Value, error) { return *at(m), nil }
+
+// value is where the value of a path lies. A field of null is null: null is caught where it would
+// be printed or computed with.
 func (p *Path) value(m *Machine) *Value {
 	v := &m.Slots[p.Slot]
 	for _, i := range p.Steps {
@@ -445,7 +448,9 @@ func (c *checker) pointer(n *ast.PointerNode) *expr {
 	switch n.Name {
 	case "":
 		p := c.pointers[d]
-		return c.narrow(&expr{typ: p.typ, off: off, end: end, desc: p.desc, ref: itemName(d), eval: func(m *Machine) (Value, error) { return m.elem[d], nil }})
+		e := &expr{typ: p.typ, off: off, end: end, desc: p.desc, ref: itemName(d), at: func(m *Machine) *Value { return m.elem[d] }}
+		e.eval = e.at.eval
+		return c.narrow(e)
 	case "index":
 		return &expr{typ: typeInteger, off: off, end: end, eval: func(m *Machine) (Value, error) { return Int(m.index[d]), nil }}
 	}
@@ -527,7 +532,19 @@ func (c *checker) fieldOf(n *ast.MemberNode, base *expr, name string, off, end i
 			Names: append(slices.Clone(base.path.Names), name),
 		}
 		c.reads[len(c.reads)-1] = e.path // in the place of base, which was read last
-		e.eval = e.path.eval()
+		e.at = e.path.value
+		e.eval = e.at.eval
+		return c.narrow(e)
+	}
+	if base.at != nil {
+		e.at = func(m *Machine) *Value {
+			v := base.at(m)
+			if v.kind != record {
+				return &absent
+			}
+			return &v.box.vals[int(v.num>>32)+i]
+		}
+		e.eval = e.at.eval
 		return c.narrow(e)
 	}
 	e.eval = func(m *Machine) (Value, error) {
@@ -637,6 +654,11 @@ func (e *expr) missing() error {
 
 // need evaluates e and refuses null.
 func (e *expr) need(m *Machine) (Value, error) {
+	if e.at != nil {
+		if v := e.at(m); v.kind != null {
+			return *v, nil
+		}
+	}
 	v, err := e.eval(m)
 	if err == nil && v.IsNull() {
 		err = e.missing()

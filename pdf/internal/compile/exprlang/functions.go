@@ -105,10 +105,7 @@ func (c *checker) format(n ast.Node, arg *expr, write func(m *Machine, dst []byt
 	}
 	e := &expr{typ: t, off: off, end: end, desc: arg.desc, path: nil}
 	e.write = func(m *Machine, dst []byte) ([]byte, error) {
-		v, err := arg.eval(m)
-		if err == nil && v.IsNull() {
-			err = arg.missing()
-		}
+		v, err := arg.need(m)
 		if err != nil {
 			return dst, err
 		}

@@ -18,7 +18,7 @@ type Machine struct {
 	Memory int64 // bytes that are left for lists and texts that expressions make
 	Range  int64 // most items of one range
 
-	elem  [maxPredicates]Value // # of each predicate depth
+	elem  [maxPredicates]*Value // # of each predicate depth
 	index [maxPredicates]int
 	lets  []Value
 	buf   []byte

@@ -140,16 +140,31 @@ func (c *checker) arithmetic(n *ast.BinaryNode, a, b *expr) *expr {
 		op = func(a, b decimal.Decimal) (decimal.Decimal, error) { return a.QuoBy(b, mode) }
 	}
 	return &expr{typ: t, off: a.off, end: b.end, eval: func(m *Machine) (Value, error) {
-		x, y, err := need2(m, a, b)
+		x, err := a.number(m)
 		if err != nil {
 			return Null, err
 		}
-		d, err := op(x.Dec(), y.Dec())
+		y, err := b.number(m)
+		if err != nil {
+			return Null, err
+		}
+		d, err := op(x, y)
 		if err != nil {
 			return Null, fail(off, CodeValue, "division by zero")
 		}
 		return result(m, off, d)
 	}}
+}
+
+// number is need for what is a number.
+func (e *expr) number(m *Machine) (decimal.Decimal, error) {
+	if e.at != nil {
+		if v := e.at(m); v.kind != null {
+			return v.Dec(), nil
+		}
+	}
+	v, err := e.need(m)
+	return v.Dec(), err
 }
 
 // result bounds the digits of a number that an expression makes, those of its

@@ -123,15 +123,25 @@ func Map(keys []string, vals []Value) Value {
 type Arena struct{ b box }
 
 // List returns a list with a copy of vals.
-func (a *Arena) List(vals []Value) Value { return a.put(list, vals) }
-
-// Record returns a record with a copy of vals.
-func (a *Arena) Record(vals []Value) Value { return a.put(record, vals) }
-
-func (a *Arena) put(k valueKind, vals []Value) Value {
+func (a *Arena) List(vals []Value) Value {
 	at := len(a.b.vals)
 	a.b.vals = append(a.b.vals, vals...)
-	return Value{kind: k, num: int64(at)<<32 | int64(len(vals)), box: &a.b}
+	return a.of(list, at)
+}
+
+// Record returns a record of n fields, which are null until they are set.
+func (a *Arena) Record(n int) Value {
+	at := len(a.b.vals)
+	a.b.vals = append(a.b.vals, make([]Value, n)...)
+	return a.of(record, at)
+}
+
+// SetField sets field i of a record of the arena, which nobody else has yet.
+func (a *Arena) SetField(r Value, i int, v Value) { a.b.vals[int(r.num>>32)+i] = v }
+
+// of returns a value whose parts are all from a place on.
+func (a *Arena) of(k valueKind, at int) Value {
+	return Value{kind: k, num: int64(at)<<32 | int64(len(a.b.vals)-at), box: &a.b}
 }
 
 // Grow makes room for n more parts.

@@ -124,6 +124,9 @@ func (l *Locale) number(dst []byte, d decimal.Decimal, places int, before string
 
 // unsigned appends d, which is not negative.
 func (l *Locale) unsigned(dst []byte, d decimal.Decimal, group string) []byte {
+	if m, scale, wide := d.Parts(); wide == nil && scale < 18 && l.zero == '0' && !l.lakh && len(group) <= 3 && len(l.decimal) <= 3 {
+		return l.short(dst, uint64(m), int(scale), group) //nolint:gosec // G115: not negative
+	}
 	var buf [40]byte
 	digits := d.Append(buf[:0])
 	whole := len(digits)
@@ -142,6 +145,37 @@ func (l *Locale) unsigned(dst []byte, d decimal.Decimal, group string) []byte {
 		dst = l.digits(append(dst, l.decimal...), digits[whole+1:])
 	}
 	return dst
+}
+
+// short is unsigned for m / 10^scale, in digits of ASCII by threes. A separator has three
+// bytes at most. It works from the last digit on.
+func (l *Locale) short(dst []byte, m uint64, scale int, group string) []byte {
+	var buf [64]byte // 19 digits, or 18 and a zero, and seven separators
+	at := len(buf)
+	if scale > 0 {
+		for range scale {
+			at--
+			buf[at] = '0' + byte(m%10)
+			m /= 10
+		}
+		at -= len(l.decimal)
+		copy(buf[at:], l.decimal)
+	}
+	if m >= 1000 && (l.minGroup < 2 || m >= 10_000) {
+		for ; m >= 1000; m /= 1000 {
+			three := m % 1000
+			at -= 3
+			buf[at], buf[at+1], buf[at+2] = '0'+byte(three/100), '0'+byte(three/10%10), '0'+byte(three%10)
+			at -= len(group)
+			copy(buf[at:], group)
+		}
+	}
+	for first := true; m > 0 || first; first = false {
+		at--
+		buf[at] = '0' + byte(m%10)
+		m /= 10
+	}
+	return append(dst, buf[at:]...)
 }
 
 // digits appends the locale's digits for those of ASCII.
