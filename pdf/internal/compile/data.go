@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"regexp"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -453,12 +454,14 @@ func (d *decoder) record(t *exprlang.Type) exprlang.Value {
 	v := d.arena.Record(len(t.Fields))
 	here := len(d.path)
 	d.path = append(d.path, step{})[:here] // with room for one
-	var few uint64              // fields that were there, of the first 64
-	var more map[int]bool       // and the others
-	var unknown map[string]bool // names beside the contract
+	var few uint64                         // fields that were there, of the first 64
+	var more map[int]bool                  // and the others
+	var unknown map[string]bool            // names beside the contract
 	outer := d.field
-	next := 0 // the field behind the last one: most texts have them in the order of the contract
-	for first := true; d.next(first, '}'); first = false {
+	// The field behind the last one: most texts have them in the order of the contract.
+	next, closed := d.inOrder(t, d.arena.Fields(v))
+	few = 1<<next - 1
+	for first := true; !closed && d.next(first, '}'); first = false {
 		keyAt := d.at
 		i, f, k := d.keyOf(t, next)
 		if d.failed {
@@ -514,6 +517,74 @@ func (d *decoder) record(t *exprlang.Type) exprlang.Value {
 		}
 	}
 	return v
+}
+
+// inOrder reads the fields of a record as long as they are the next ones of the contract, with
+// values that are written in the plainest way, as those of most records are; vals are the fields of
+// the record. It returns how many they are; closed says that the record ends with them. What comes
+// next is a key that is read as any other, and right or wrong by the same rules.
+func (d *decoder) inOrder(t *exprlang.Type, vals []exprlang.Value) (n int, closed bool) {
+	if d.failed || d.nodes+int64(len(vals)) > d.limits.DataNodes || len(vals) > 64 {
+		return 0, false
+	}
+	src, at := d.src, d.at // where the key begins
+	for n < len(vals) && !closed {
+		f := t.Fields[n]
+		p := at + len(f.Name) + len(`"":`) // where the value begins
+		if p >= len(src) || src[at] != '"' || src[p-2] != '"' || src[p-1] != ':' || src[at+1:p-2] != f.Name {
+			break
+		}
+		v, size := plainValue(f.Type, src[p:])
+		if p += size; size == 0 || p+1 >= len(src) {
+			break
+		}
+		if closed = src[p] == '}'; !closed && (src[p] != ',' || src[p+1] != '"') {
+			break
+		}
+		vals[n] = v
+		at = p + 1
+		n++
+	}
+	d.at = at
+	d.nodes += int64(n)
+	if closed {
+		d.depth--
+	}
+	return n, closed
+}
+
+// plainValue reads the value that src begins with, a string without escapes or a short number; size
+// is 0 when it is another one, or not of type t.
+func plainValue(t *exprlang.Type, src string) (v exprlang.Value, size int) {
+	switch t.Kind {
+	case exprlang.StringKind, exprlang.EnumKind:
+		if src[0] != '"' {
+			return exprlang.Null, 0
+		}
+		n := 1
+		for n < len(src) && !endsPlain[src[n]] {
+			n++
+		}
+		if n == len(src) || src[n] != '"' {
+			return exprlang.Null, 0
+		}
+		s := src[1:n]
+		if t.Kind == exprlang.EnumKind {
+			i := slices.Index(t.Enum, s)
+			if i < 0 {
+				return exprlang.Null, 0
+			}
+			s = t.Enum[i]
+		}
+		return exprlang.Text(s), n + 1
+	case exprlang.IntegerKind, exprlang.DecimalKind:
+		d, n := decimal.Short(src)
+		if t.Kind == exprlang.IntegerKind && d.Scale() > 0 {
+			return exprlang.Null, 0
+		}
+		return exprlang.Number(d), n
+	}
+	return exprlang.Null, 0
 }
 
 // keyOf reads a key of a record and its colon. f is nil when the contract has no such field; next

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -453,5 +454,73 @@ func TestBuildFailsInParts(t *testing.T) {
 		if out, err := build(t, p, "{}", compile.BuildOptions{}); !errors.Is(err, diag.ErrData) || !strings.Contains(err.Error(), "o is missing") {
 			t.Errorf("%s: %v\n%s", part, err, out)
 		}
+	}
+}
+
+// TestRecordsInTheOrderOfTheContract: a record whose fields are written as plainly as can be, in
+// the order of the contract, is read as any other, whatever is wrong with it. One with more than 64
+// fields is read field by field.
+func TestRecordsInTheOrderOfTheContract(t *testing.T) {
+	t.Parallel()
+	fields := `a: string, b: "enum(BUY, SELL)", c: integer, d: decimal, e: string?, f: number`
+	body := "body:\n  - for: t in rows\n    do: [{text: \"${t.a} ${t.b} ${t.c} ${t.d} ${t.e ?? '-'} ${t.f}\"}]\n"
+	many := fields
+	for i := range 64 {
+		many += fmt.Sprintf(", zz%d: string?", i)
+	}
+	few, all := source(t, "{rows: [{"+fields+"}]}", body), source(t, "{rows: [{"+many+"}]}", body)
+	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // G404: test data
+	pick := func(s ...string) string { return s[r.IntN(len(s))] }
+	record := func() string {
+		values := []string{
+			pick(`"x"`, `""`, `"two words"`, `"é"`, `"a\nb"`, `"a\"b"`, `7`), pick(`"BUY"`, `"SELL"`, `"SELLS"`, `"b"`),
+			pick(`1`, `-12`, `0`, `1.0`, `1.5`, `01`, `1e3`, `123456789012345678`, `12345678901234567890`, `-`),
+			pick(`1.50`, `-0.05`, `0`, `1.`, `.5`, `1.5e2`, `0.1234567890123456789`, `12345678901.12345678`),
+			pick(`"e"`, `null`, `"\u0041"`, `true`), pick(`2.50`, `3`),
+		}
+		var s []string
+		for i, v := range values {
+			if r.IntN(20) > 0 {
+				s = append(s, `"`+string(rune('a'+i))+`":`+v)
+			}
+		}
+		switch r.IntN(12) {
+		case 0:
+			r.Shuffle(len(s), func(i, j int) { s[i], s[j] = s[j], s[i] })
+		case 1:
+			s = append(s, `"a":"again"`)
+		case 2:
+			s = append(s, `"other":1`)
+		}
+		return "{" + strings.Join(s, pick(",", ",", ",", ",", ", ", " ,")) + "}"
+	}
+	good := 0
+	for range 5000 {
+		var rows []string
+		for range 1 + r.IntN(3) {
+			rows = append(rows, record())
+		}
+		data := []byte(`{"rows":[` + strings.Join(rows, ",") + "]}")
+		if r.IntN(4) == 0 {
+			data[r.IntN(len(data))] = pick(`"`, ",", "}", ":", " ", "1", "\\", "\n")[0]
+		}
+		if r.IntN(8) == 0 {
+			data = data[:r.IntN(len(data))]
+		}
+		o := compile.BuildOptions{}
+		if r.IntN(8) == 0 {
+			o.Limits.DataNodes = 1 + r.Int64N(20)
+		}
+		got, err := build(t, few, string(data), o)
+		want, wantErr := build(t, all, string(data), o)
+		if got != want || fmt.Sprint(err) != fmt.Sprint(wantErr) {
+			t.Fatalf("%s\n got %s %v\nwant %s %v", data, got, err, want, wantErr)
+		}
+		if err == nil {
+			good++
+		}
+	}
+	if good < 100 {
+		t.Errorf("%d of the data are right", good)
 	}
 }

@@ -239,3 +239,22 @@ func TestRoundingModesAtTies(t *testing.T) {
 		t.Errorf("long: %s", got)
 	}
 }
+
+// TestShortIsParse: a short number is that which Parse reads in the same characters, and what it
+// does not read is longer, or none.
+func TestShortIsParse(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.StringMatching(`-?[0-9]{0,20}(\.[0-9]{0,20})?[e,"]?[0-9]?`).Draw(t, "s")
+		d, n := decimal.Short(s)
+		if n == 0 {
+			if want, err := decimal.Parse(s); err == nil && len(strings.Trim(s, "-")) <= 19 && !strings.Contains(s, "e") && len(strings.ReplaceAll(strings.Trim(s, "-"), ".", "")) <= 18 {
+				t.Fatalf("%q: not read, want %s", s, want)
+			}
+			return
+		}
+		if want, err := decimal.Parse(s[:n]); err != nil || want != d {
+			t.Fatalf("%q: %s of %q, want %s, %v", s, d, s[:n], want, err)
+		}
+	})
+}

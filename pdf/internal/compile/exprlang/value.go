@@ -136,6 +136,10 @@ func (a *Arena) Record(n int) Value {
 	return a.of(record, at)
 }
 
+// Fields returns the fields of a record of the arena, which nobody else has yet, to be set before
+// the arena makes anything else.
+func (a *Arena) Fields(r Value) []Value { return r.items() }
+
 // SetField sets field i of a record of the arena, which nobody else has yet.
 func (a *Arena) SetField(r Value, i int, v Value) { a.b.vals[int(r.num>>32)+i] = v }
 
