@@ -407,16 +407,15 @@ func (c *content) wordsOf(it *layout.WordsItem) error {
 			f, table = c.setFont(style.Chain.Face(), style.Size), style.Chain.ASCII()
 			c.fill(style.Color)
 		}
-		c.show(opShow)
-		c.moveTo(it.X+w.X, it.Y, false)
-		if !w.Kerned {
-			c.b = f.literal(c.b, table, w.Text)
-			continue
+		if !c.open {
+			c.judge(opShow)
 		}
-		line := &c.e.words
-		line.begin(f, style.Size, c.b)
-		line.kerned(table, w.Text)
-		c.b = line.end()
+		c.moveTo(it.X+w.X, it.Y, false)
+		if w.Kerned {
+			c.b = f.kerned(c.b, table, w.Text)
+		} else {
+			c.b = f.literal(c.b, table, w.Text)
+		}
 	}
 	return nil
 }
@@ -660,19 +659,6 @@ func (w *words) plain(p *text.Part) {
 	w.codes = codes
 	w.pen += p.Units * 1000
 	w.want += p.Units * 1000
-}
-
-// kerned shows a word from the table of its glyphs, which say themselves what they stand for.
-func (w *words) kerned(table *text.ASCII, s string) {
-	for i := range len(s) {
-		id, advance := table.Glyph(s[i])
-		g := text.Glyph{ID: id, Advance: advance}
-		if i+1 < len(s) {
-			g.Advance += table.Kern(s[i], s[i+1])
-		}
-		w.font.use.Draw(id)
-		w.glyph(g)
-	}
 }
 
 // adjust moves the pen by whole thousandths of an em.

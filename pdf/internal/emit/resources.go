@@ -36,33 +36,67 @@ type code uint64
 func (r *fontRes) literal(b []byte, table *text.ASCII, s string) []byte {
 	from := len(b)
 	// A code is written with all of its four bytes, and the next one over what it does not have.
-	b = slices.Grow(b, 4*len(s)+len("()...Tj\n"))
+	b = slices.Grow(b, 4*len(s)+len("()...")+len(show))
 	to := b[from:cap(b)]
 	to[0] = '('
 	n := 1
 	for i := range len(s) {
 		c := r.codes[s[i]&0x7F]
 		if c == 0 {
-			c = r.code(table, s[i])
+			r.encode(table, s)
+			return r.literal(b[:from], table, s)
 		}
 		binary.LittleEndian.PutUint32(to[n:n+4], uint32(c)) //nolint:gosec // G115: the bytes
 		n += int(c >> 32)
 	}
-	n += copy(to[n:], ")Tj\n")
+	to[n] = ')'
+	n += 1 + copy(to[n+1:], show)
 	return b[:from+n]
 }
 
-// code makes the code of a character that no word has had.
-func (r *fontRes) code(table *text.ASCII, char byte) code {
-	g, _ := table.Glyph(char)
-	r.use.Draw(g)
-	var room [len("(\\n\\n)")]byte
-	b := cos.AppendLiteral(room[:0], []byte{byte(g >> 8), byte(g)}) //nolint:gosec // G115: the bytes of 16 bits
-	var four [4]byte
-	n := copy(four[:], b[1:len(b)-1])
-	made := code(binary.LittleEndian.Uint32(four[:])) | code(n)<<32 //nolint:gosec // G115: at most 4
-	r.codes[char&0x7F] = made
-	return made
+// show is the operator behind a word.
+const show = "Tj\n"
+
+// kerned shows a word some of whose letters are kerned, in size, by the table of its glyphs. The
+// operand is that of words.
+func (r *fontRes) kerned(b []byte, table *text.ASCII, s string) []byte {
+	upem := int64(r.face.UnitsPerEm())
+	half := upem / 2
+	diff := int64(0) // from where a letter belongs to where a viewer stands, in 1/1000 font units
+	begin, from := len(b), 0
+	b = append(b, '[')
+	for i := 1; i < len(s); i++ {
+		diff -= int64(table.Kern(s[i-1], s[i])) * 1000
+		if diff < half && diff > -half {
+			continue
+		}
+		n := (diff + half) / upem
+		if diff < 0 {
+			n = -((-diff + half) / upem)
+		}
+		diff -= n * upem
+		b = r.literal(b, table, s[from:i])
+		b = cos.AppendInt(b[:len(b)-len(show)], n)
+		from = i
+	}
+	if from == 0 {
+		return r.literal(b[:begin], table, s)
+	}
+	b = r.literal(b, table, s[from:])
+	return append(b[:len(b)-len(show)], "]TJ\n"...)
+}
+
+// encode makes the codes of the characters of a word.
+func (r *fontRes) encode(table *text.ASCII, s string) {
+	for i := range len(s) {
+		g, _ := table.Glyph(s[i])
+		r.use.Draw(g)
+		var room [len("(\\n\\n)")]byte
+		b := cos.AppendLiteral(room[:0], []byte{byte(g >> 8), byte(g)}) //nolint:gosec // G115: the bytes of 16 bits
+		var four [4]byte
+		n := copy(four[:], b[1:len(b)-1])
+		r.codes[s[i]&0x7F] = code(binary.LittleEndian.Uint32(four[:])) | code(n)<<32 //nolint:gosec // G115: at most 4
+	}
 }
 
 func (e *Emitter) fontOf(f *font.Face) *fontRes {

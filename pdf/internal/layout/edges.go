@@ -2,6 +2,7 @@ package layout
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"example.com/quire/pdf/doc"
@@ -75,6 +76,10 @@ func sameEdge(a, b *edge) bool { return a.down == b.down && a.at == b.at }
 // joined returns the lines to draw, the thinner ones first. The edges of the page are used up.
 func (p *painter) joined() []edge {
 	all := p.edges
+	if apart(all) { // as those between the rows of a table are
+		p.edges, p.lines = all[:0], byWidth(p.lines[:0], all)
+		return p.lines
+	}
 	slices.SortFunc(all, func(a, b edge) int {
 		if !sameEdge(&a, &b) {
 			return cmp.Or(compareBool(a.down, b.down), cmp.Compare(a.at, b.at))
@@ -109,6 +114,42 @@ func (p *painter) joined() []edge {
 		return cmp.Or(cmp.Compare(a.line.Width, b.line.Width), -compareBool(a.down, b.down))
 	})
 	return lines
+}
+
+// apart reports whether edges are lines from left to right that stand below each other.
+func apart(all []edge) bool {
+	for i := range all {
+		if all[i].down || i > 0 && all[i].at <= all[i-1].at {
+			return false
+		}
+	}
+	return true
+}
+
+// byWidth appends lines to what is empty, the thinner ones first and else in their order. Most tables have few
+// widths: it takes the lines of one after the other.
+func byWidth(to, lines []edge) []edge {
+	const few = 4
+	last := doc.Length(0)
+	for range few {
+		next := doc.Length(math.MaxInt64)
+		for i := range lines {
+			if w := lines[i].line.Width; w > last {
+				next = min(next, w)
+			}
+		}
+		for i := range lines {
+			if lines[i].line.Width == next {
+				to = append(to, lines[i])
+			}
+		}
+		if last = next; len(to) == len(lines) {
+			return to
+		}
+	}
+	to = append(to[:0], lines...)
+	slices.SortStableFunc(to, func(a, b edge) int { return cmp.Compare(a.line.Width, b.line.Width) })
+	return to
 }
 
 // compareBool puts false first.

@@ -519,7 +519,7 @@ func (t *table) cell(g *group, c *doc.Cell, row, col, n int, sec section, tr *ta
 		if err != nil {
 			return err
 		}
-		if x, kerned, ok := t.m.word(c.Spans, f, width); ok {
+		if x, kerned, ok := f.word(c.Spans, width); ok {
 			w := t.wordBody(sec)
 			w.face, w.text, w.x, w.kerned, w.art = f, c.Spans[0].Text, x, kerned, t.m.art
 			if t.m.tagged() {

@@ -18,7 +18,7 @@ type word struct {
 
 // word finds where the cell of spans, which is a word, begins, and whether it is kerned; ok is
 // false when it is none: it is set as a paragraph then, which looks the same.
-func (m *maker) word(spans []doc.Span, f *face, width doc.Length) (x doc.Length, kerned, ok bool) {
+func (f *face) word(spans []doc.Span, width doc.Length) (x doc.Length, kerned, ok bool) {
 	if len(spans) != 1 || !f.simple {
 		return 0, false, false
 	}
@@ -26,7 +26,7 @@ func (m *maker) word(spans []doc.Span, f *face, width doc.Length) (x doc.Length,
 	if s.Kind != doc.SpanText || s.Bold || s.Italic || s.Code || s.Style != nil || s.Link != "" || s.Lang != "" {
 		return 0, false, false
 	}
-	w, kerned, ok := f.chains[0].WordWidth(s.Text, f.size)
+	w, kerned, ok := f.words.Chain.WordWidth(s.Text, f.size)
 	if !ok || w > width {
 		return 0, false, false
 	}
@@ -105,7 +105,7 @@ func (t *table) words(g *group, r *doc.Row) bool {
 
 // wordOf makes w the word that a cell of a column is; false: it is none.
 func (t *table) wordOf(w *Word, c *doc.Cell, column int) bool {
-	if c.Colspan > 1 || c.Rowspan > 1 || len(c.Spans) != 1 || len(c.Nodes) > 0 || c.Turn != 0 || c.Link != "" ||
+	if c.Colspan > 1 || c.Rowspan > 1 || len(c.Nodes) > 0 || c.Turn != 0 || c.Link != "" ||
 		c.VAlign != doc.VAlignTop || c.Border != nil || !c.Background.None() {
 		return false
 	}
@@ -117,7 +117,7 @@ func (t *table) wordOf(w *Word, c *doc.Cell, column int) bool {
 		}
 		col.own, col.face = c.Style, f
 	}
-	x, kerned, ok := t.m.word(c.Spans, col.face, col.width)
+	x, kerned, ok := col.face.word(c.Spans, col.width)
 	if !ok {
 		return false
 	}

@@ -19,12 +19,13 @@ type ASCII struct {
 	letters [0x100]letter
 	kern    [1 << 14]int16 // by pair; of a pair with the character 0 it is 0
 	// inWord has the advances of the characters that stand in words for which [Chain.WordWidth]
-	// holds, and outside of all others.
+	// holds, with kerns where some pair that they are the left one of is kerned, and outside of all
+	// others.
 	inWord [0x100]int64
 }
 
-// outside is no advance: those are not negative.
-const outside = -1
+// outside is no advance: those are not negative. Advances lie below the bit kerns.
+const outside, kerns = -1, 1 << 32
 
 // pair is the index of two characters.
 func pair(left, right byte) int { return int(left&0x7F)<<7 | int(right&0x7F) }
@@ -85,6 +86,9 @@ func newASCII(f *font.Face, tabular bool) *ASCII {
 		for right := byte(firstASCII); right <= lastASCII; right++ {
 			if !fixed(c) && !fixed(right) {
 				a.kern[pair(c, right)] = int16(f.Kern(id, f.GlyphIndex(rune(right)))) //nolint:gosec // G115: 16 bits
+			}
+			if a.kern[pair(c, right)] != 0 && a.inWord[c] != outside {
+				a.inWord[c] |= kerns
 			}
 		}
 	}

@@ -12,20 +12,25 @@ func (c *Chain) WordWidth(s string, size doc.Length) (w doc.Length, kerned, ok b
 	if a == nil || c.bold || c.slanted || s == "" {
 		return 0, false, false
 	}
-	units, all, kerns := int64(0), int64(0), int16(0)
-	left := byte(0) // the character before
+	units, all := int64(0), int64(0)
 	for i := range len(s) {
-		b := s[i]
-		k, w := a.kern[pair(left, b)], a.inWord[b]
-		units += w + int64(k)
-		all |= w // negative once some character is outside, however many are
-		kerns |= k
-		left = b
+		w := a.inWord[s[i]]
+		units += int64(int32(w)) //nolint:gosec // G115: the advance
+		all |= w                 // negative once some character is outside, however many are
 	}
 	if all < 0 || plainClass[s[0]&0x7F] == plainStop {
 		return 0, false, false
 	}
-	return Scale(units, size, c.Face()), kerns != 0, true
+	if all&kerns != 0 {
+		some := int16(0)
+		for i := 1; i < len(s); i++ {
+			k := a.kern[pair(s[i-1], s[i])]
+			units += int64(k)
+			some |= k
+		}
+		kerned = some != 0
+	}
+	return Scale(units, size, c.Face()), kerned, true
 }
 
 // ASCII returns the table of the glyphs of words for which [Chain.WordWidth] holds.
