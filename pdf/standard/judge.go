@@ -31,6 +31,7 @@ type Judge struct {
 	claims   []ID
 	version  cos.Version
 	findings []Finding
+	nests    *pairs // of elements that are written; nil: none was
 
 	catalog, intents bool
 	read             bool       // the file is read, not written
@@ -717,19 +718,20 @@ func (j *Judge) Elem(e *tag.Elem) {
 	if len(j.claims) == 0 {
 		return
 	}
-	if !j.read && e.Parent != nil && e.Parent.Parent != nil && !written()[e.Parent.Type][e.Type] { // else Nested judges it
-		c := tableOfTypes
-		if tabular(e.Type) || tabular(e.Parent.Type) { // PDF 1.7 has rules for tables and lists only
-			c.ua1 = "7.2"
+	if !j.read && e.Parent != nil && e.Parent.Parent != nil { // else Nested judges it
+		if j.nests == nil {
+			j.nests = written()
 		}
-		j.find("S040", c, e.Ref(), e.Src, "%s within %s", e.Type, e.Parent.Type)
+		if !j.nests[e.Parent.Type][e.Type] {
+			j.nested(e)
+		}
 	}
 	if e.Lang != "" {
 		j.Language(e.Ref(), e.Lang, e.Src)
 	}
-	elems, content, annotations := e.Holds()
 	switch e.Type {
 	case tag.Form:
+		elems, content, annotations := e.Holds()
 		c := clause{ua1: "7.18.4"}
 		if annotations > 1 {
 			c.ua2 = "8.10.1"
@@ -742,11 +744,11 @@ func (j *Judge) Elem(e *tag.Elem) {
 			j.find("S028", clause{ua1: "7.3", ua2: "8.2.5.28.2"}, e.Ref(), e.Src, "a figure without alternative text")
 		}
 	case tag.TR:
-		if !j.read && elems == 0 {
+		if elems, _, _ := e.Holds(); !j.read && elems == 0 {
 			j.find("S041", clause{ua1: "7.5", ua2: "8.2.5.26"}, e.Ref(), e.Src, "a table row without cells")
 		}
 	case tag.LI:
-		if content > 0 {
+		if _, content, _ := e.Holds(); content > 0 {
 			j.find("S041", clause{ua1: "7.6", ua2: "8.2.5.25"}, e.Ref(), e.Src, "content of a list item outside its Lbl and LBody")
 		}
 	case tag.TH:
@@ -757,6 +759,15 @@ func (j *Judge) Elem(e *tag.Elem) {
 	if strings.ContainsFunc(e.Alt, IsPrivate) {
 		j.find("S030", clause{ua1: "7.2", ua2: "8.4.3"}, e.Ref(), e.Src, "a private use character in alternative text")
 	}
+}
+
+// nested tells of an element that may not be within the one that it is in.
+func (j *Judge) nested(e *tag.Elem) {
+	c := tableOfTypes
+	if tabular(e.Type) || tabular(e.Parent.Type) { // PDF 1.7 has rules for tables and lists only
+		c.ua1 = "7.2"
+	}
+	j.find("S040", c, e.Ref(), e.Src, "%s within %s", e.Type, e.Parent.Type)
 }
 
 // Language checks the value of Lang of an element or of a marked-content sequence.

@@ -224,10 +224,14 @@ func (c *Checker) readable(s string, d diag.Diagnostic, rule *clause) diag.List 
 
 // Elem checks an element as it is made.
 func (c *Checker) Elem(e *tag.Elem) diag.List {
-	var l diag.List
-	if len(c.claims) == 0 {
-		return nil
+	if len(c.claims) == 0 || e.Lang == "" && e.Type != tag.H && e.Type != tag.Figure {
+		return nil // as most
 	}
+	return c.elem(e)
+}
+
+func (c *Checker) elem(e *tag.Elem) diag.List {
+	var l diag.List
 	if e.Lang != "" && !IsLanguage(e.Lang) {
 		l.Add(e.Src.Place(diag.Diagnostic{
 			Code: "S031", Message: fmt.Sprintf("%q is not a language tag", e.Lang), Clause: langClause.first(c.claims),

@@ -534,8 +534,8 @@ func (d *decoder) inOrder(t *exprlang.Type, vals []exprlang.Value) (n int, close
 		if p >= len(src) || src[at] != '"' || src[p-2] != '"' || src[p-1] != ':' || src[at+1:p-2] != f.Name {
 			break
 		}
-		v, size := plainValue(f.Type, src[p:])
-		if p += size; size == 0 || p+1 >= len(src) {
+		v, end := plainValue(f.Type, src, p)
+		if p = end; end == 0 || p+1 >= len(src) {
 			break
 		}
 		if closed = src[p] == '}'; !closed && (src[p] != ',' || src[p+1] != '"') {
@@ -553,22 +553,23 @@ func (d *decoder) inOrder(t *exprlang.Type, vals []exprlang.Value) (n int, close
 	return n, closed
 }
 
-// plainValue reads the value that src begins with, a string without escapes or a short number; size
-// is 0 when it is another one, or not of type t.
-func plainValue(t *exprlang.Type, src string) (v exprlang.Value, size int) {
+// plainValue reads the value at a byte of src, a string without escapes or a short number. end is
+// where it ends, 0 when it is another one, or not of type t.
+func plainValue(t *exprlang.Type, src string, at int) (v exprlang.Value, end int) {
 	switch t.Kind {
 	case exprlang.StringKind, exprlang.EnumKind:
-		if src[0] != '"' {
+		if src[at] != '"' {
 			return exprlang.Null, 0
 		}
-		n := 1
+		at++
+		n := at
 		for n < len(src) && !endsPlain[src[n]] {
 			n++
 		}
 		if n == len(src) || src[n] != '"' {
 			return exprlang.Null, 0
 		}
-		s := src[1:n]
+		s := src[at:n]
 		if t.Kind == exprlang.EnumKind {
 			i := slices.Index(t.Enum, s)
 			if i < 0 {
@@ -578,11 +579,11 @@ func plainValue(t *exprlang.Type, src string) (v exprlang.Value, size int) {
 		}
 		return exprlang.Text(s), n + 1
 	case exprlang.IntegerKind, exprlang.DecimalKind:
-		d, n := decimal.Short(src)
-		if t.Kind == exprlang.IntegerKind && d.Scale() > 0 {
+		d, n := decimal.Short(src[at:])
+		if n == 0 || t.Kind == exprlang.IntegerKind && d.Scale() > 0 {
 			return exprlang.Null, 0
 		}
-		return exprlang.Number(d), n
+		return exprlang.Number(d), at + n
 	}
 	return exprlang.Null, 0
 }

@@ -98,13 +98,23 @@ func (k *keptTexts) text(buf []byte) string {
 // parts appends the text of parts to the batch. What a block that waits in
 // memory holds is bounded with it.
 func (r *render) parts(parts []part) error {
-	before := len(r.batch.buf)
+	b := r.batch
+	before := len(b.buf)
 	for i := range parts {
-		if err := r.part(&parts[i]); err != nil {
-			return err
+		switch p := &parts[i]; {
+		case p.prog == nil:
+			b.buf = append(b.buf, p.lit...)
+		case r.blank(p.prog):
+			b.buf = append(b.buf, ' ') // so that what is around it is not one word
+		default:
+			buf, err := p.prog.Append(r.m, b.buf)
+			if err != nil {
+				return r.fault(err, p.at)
+			}
+			b.buf = buf
 		}
 	}
-	r.held += int64(len(r.batch.buf) - before)
+	r.held += int64(len(b.buf) - before)
 	if r.held <= r.most {
 		return nil
 	}
@@ -114,24 +124,6 @@ func (r *render) parts(parts []part) error {
 		}
 	}
 	return r.limit(nil, exprlang.CodeMemory, "the blocks take too much memory")
-}
-
-// part appends the text of a part to the batch.
-func (r *render) part(p *part) error {
-	b := r.batch
-	switch {
-	case p.prog == nil:
-		b.buf = append(b.buf, p.lit...)
-	case r.blank(p.prog):
-		b.buf = append(b.buf, ' ') // so that what is around it is not one word
-	default:
-		buf, err := p.prog.Append(r.m, b.buf)
-		if err != nil {
-			return r.fault(err, p.at)
-		}
-		b.buf = buf
-	}
-	return nil
 }
 
 // plain returns the text of a plainText.

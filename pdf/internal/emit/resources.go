@@ -36,7 +36,7 @@ type code uint64
 func (r *fontRes) literal(b []byte, table *text.ASCII, s string) []byte {
 	from := len(b)
 	// A code is written with all of its four bytes, and the next one over what it does not have.
-	b = slices.Grow(b, 4*len(s)+len("()...")+len(show))
+	b = slices.Grow(b, 4*len(s)+len("("+shown))
 	to := b[from:cap(b)]
 	to[0] = '('
 	n := 1
@@ -49,13 +49,12 @@ func (r *fontRes) literal(b []byte, table *text.ASCII, s string) []byte {
 		binary.LittleEndian.PutUint32(to[n:n+4], uint32(c)) //nolint:gosec // G115: the bytes
 		n += int(c >> 32)
 	}
-	to[n] = ')'
-	n += 1 + copy(to[n+1:], show)
-	return b[:from+n]
+	binary.LittleEndian.PutUint32(to[n:n+4], ')'|'T'<<8|'j'<<16|'\n'<<24)
+	return b[:from+n+len(shown)]
 }
 
-// show is the operator behind a word.
-const show = "Tj\n"
+// shown stands behind a word, show is the operator in it.
+const shown, show = ")Tj\n", "Tj\n"
 
 // kerned shows a word some of whose letters are kerned, in size, by the table of its glyphs. The
 // operand is that of words.

@@ -43,8 +43,8 @@ func (e *Emitter) add(el *tag.Elem) error {
 	if !el.Ref().IsZero() {
 		return nil
 	}
-	if el.Parent != nil {
-		if err := e.add(el.Parent); err != nil {
+	if p := el.Parent; p != nil && p.Ref().IsZero() {
+		if err := e.add(p); err != nil {
 			return err
 		}
 	}

@@ -519,7 +519,11 @@ func (t *table) cell(g *group, c *doc.Cell, row, col, n int, sec section, tr *ta
 		if err != nil {
 			return err
 		}
-		if x, kerned, ok := f.word(c.Spans, width); ok {
+		x, kerned, ok := doc.Length(0), false, false
+		if f.simple && len(c.Spans) == 1 && plainText(&c.Spans[0]) {
+			x, kerned, ok = f.word(c.Spans[0].Text, width)
+		}
+		if ok {
 			w := t.wordBody(sec)
 			w.face, w.text, w.x, w.kerned, w.art = f, c.Spans[0].Text, x, kerned, t.m.art
 			if t.m.tagged() {

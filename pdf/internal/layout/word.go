@@ -16,17 +16,10 @@ type word struct {
 	kerned bool
 }
 
-// word finds where the cell of spans, which is a word, begins, and whether it is kerned; ok is
-// false when it is none: it is set as a paragraph then, which looks the same.
-func (f *face) word(spans []doc.Span, width doc.Length) (x doc.Length, kerned, ok bool) {
-	if len(spans) != 1 || !f.simple {
-		return 0, false, false
-	}
-	s := &spans[0]
-	if s.Kind != doc.SpanText || s.Bold || s.Italic || s.Code || s.Style != nil || s.Link != "" || s.Lang != "" {
-		return 0, false, false
-	}
-	w, kerned, ok := f.words.Chain.WordWidth(s.Text, f.size)
+// word finds where a word in a cell begins, and whether it is kerned; ok is false when s is none: it
+// is set as a paragraph then, which looks the same.
+func (f *face) word(s string, width doc.Length) (x doc.Length, kerned, ok bool) {
+	w, kerned, ok := f.words.Chain.WordWidth(s, f.size)
 	if !ok || w > width {
 		return 0, false, false
 	}
@@ -37,6 +30,11 @@ func (f *face) word(spans []doc.Span, width doc.Length) (x doc.Length, kerned, o
 		x = (width - w) / 2
 	}
 	return x, kerned, true
+}
+
+// plainText reports whether a span is text in the style around it, and nothing else.
+func plainText(s *doc.Span) bool {
+	return s.Kind == doc.SpanText && !s.Bold && !s.Italic && !s.Code && s.Style == nil && s.Link == "" && s.Lang == ""
 }
 
 // simple reports whether the words of a style, from left to right, need what word does alone.
@@ -105,7 +103,7 @@ func (t *table) words(g *group, r *doc.Row) bool {
 
 // wordOf makes w the word that a cell of a column is; false: it is none.
 func (t *table) wordOf(w *Word, c *doc.Cell, column int) bool {
-	if c.Colspan > 1 || c.Rowspan > 1 || len(c.Nodes) > 0 || c.Turn != 0 || c.Link != "" ||
+	if c.Colspan > 1 || c.Rowspan > 1 || len(c.Spans) != 1 || len(c.Nodes) > 0 || c.Turn != 0 || c.Link != "" ||
 		c.VAlign != doc.VAlignTop || c.Border != nil || !c.Background.None() {
 		return false
 	}
@@ -117,11 +115,15 @@ func (t *table) wordOf(w *Word, c *doc.Cell, column int) bool {
 		}
 		col.own, col.face = c.Style, f
 	}
-	x, kerned, ok := col.face.word(c.Spans, col.width)
+	s, f := &c.Spans[0], col.face
+	if !f.simple || !plainText(s) {
+		return false
+	}
+	x, kerned, ok := f.word(s.Text, col.width)
 	if !ok {
 		return false
 	}
-	w.X, w.Text, w.Style, w.Kerned = col.x+x, c.Spans[0].Text, &col.face.words, kerned
+	w.X, w.Text, w.Style, w.Kerned = col.x+x, s.Text, &f.words, kerned
 	return true
 }
 

@@ -112,7 +112,7 @@ func (l *Locale) Number(dst []byte, d decimal.Decimal, places int) []byte {
 
 // number is Number with a text behind the sign.
 func (l *Locale) number(dst []byte, d decimal.Decimal, places int, before string) []byte {
-	if places >= 0 {
+	if places >= 0 && places != d.Scale() {
 		d = d.RoundBy(places, l.rounding)
 	}
 	if d.Sign() < 0 {
@@ -159,15 +159,25 @@ func (l *Locale) short(dst []byte, m uint64, scale int, group string) []byte {
 			m /= 10
 		}
 		at -= len(l.decimal)
-		copy(buf[at:], l.decimal)
+		if len(l.decimal) == 1 {
+			buf[at] = l.decimal[0]
+		} else {
+			copy(buf[at:], l.decimal)
+		}
 	}
 	if m >= 1000 && (l.minGroup < 2 || m >= 10_000) {
-		for ; m >= 1000; m /= 1000 {
-			three := m % 1000
-			at -= 3
-			buf[at], buf[at+1], buf[at+2] = '0'+byte(three/100), '0'+byte(three/10%10), '0'+byte(three%10)
-			at -= len(group)
-			copy(buf[at:], group)
+		for m >= 1000 {
+			three := uint32(m % 1000)
+			m /= 1000
+			at -= 3 + len(group)
+			s := buf[at : at+3+len(group)]
+			if len(group) == 1 {
+				s[0] = group[0]
+			} else {
+				copy(s, group)
+			}
+			s = s[len(group):]
+			s[0], s[1], s[2] = '0'+byte(three/100), '0'+byte(three/10%10), '0'+byte(three%10)
 		}
 	}
 	for first := true; m > 0 || first; first = false {
