@@ -726,6 +726,13 @@ func (j *Judge) Elem(e *tag.Elem) {
 			j.nested(e)
 		}
 	}
+	if e.Type == tag.TD && e.Lang == "" && e.Alt == "" {
+		return // as most
+	}
+	j.elem(e)
+}
+
+func (j *Judge) elem(e *tag.Elem) {
 	if e.Lang != "" {
 		j.Language(e.Ref(), e.Lang, e.Src)
 	}

@@ -534,14 +534,12 @@ func (d *decoder) inOrder(t *exprlang.Type, vals []exprlang.Value) (n int, close
 		if p >= len(src) || src[at] != '"' || src[p-2] != '"' || src[p-1] != ':' || src[at+1:p-2] != f.Name {
 			break
 		}
-		v, end := plainValue(f.Type, src, p)
-		if p = end; end == 0 || p+1 >= len(src) {
+		if p = plainValue(&vals[n], f.Type, src, p); p == 0 || p+1 >= len(src) {
 			break
 		}
 		if closed = src[p] == '}'; !closed && (src[p] != ',' || src[p+1] != '"') {
 			break
 		}
-		vals[n] = v
 		at = p + 1
 		n++
 	}
@@ -555,11 +553,11 @@ func (d *decoder) inOrder(t *exprlang.Type, vals []exprlang.Value) (n int, close
 
 // plainValue reads the value at a byte of src, a string without escapes or a short number. end is
 // where it ends, 0 when it is another one, or not of type t.
-func plainValue(t *exprlang.Type, src string, at int) (v exprlang.Value, end int) {
+func plainValue(v *exprlang.Value, t *exprlang.Type, src string, at int) (end int) {
 	switch t.Kind {
 	case exprlang.StringKind, exprlang.EnumKind:
 		if src[at] != '"' {
-			return exprlang.Null, 0
+			return 0
 		}
 		at++
 		n := at
@@ -567,25 +565,27 @@ func plainValue(t *exprlang.Type, src string, at int) (v exprlang.Value, end int
 			n++
 		}
 		if n == len(src) || src[n] != '"' {
-			return exprlang.Null, 0
+			return 0
 		}
 		s := src[at:n]
 		if t.Kind == exprlang.EnumKind {
 			i := slices.Index(t.Enum, s)
 			if i < 0 {
-				return exprlang.Null, 0
+				return 0
 			}
 			s = t.Enum[i]
 		}
-		return exprlang.Text(s), n + 1
+		*v = exprlang.Text(s)
+		return n + 1
 	case exprlang.IntegerKind, exprlang.DecimalKind:
 		d, n := decimal.Short(src[at:])
 		if n == 0 || t.Kind == exprlang.IntegerKind && d.Scale() > 0 {
-			return exprlang.Null, 0
+			return 0
 		}
-		return exprlang.Number(d), at + n
+		*v = exprlang.Number(d)
+		return at + n
 	}
-	return exprlang.Null, 0
+	return 0
 }
 
 // keyOf reads a key of a record and its colon. f is nil when the contract has no such field; next

@@ -49,8 +49,8 @@ func (e *Emitter) add(el *tag.Elem) error {
 		}
 	}
 	if !e.o.Force {
-		if err := e.check.Elem(el).Err(); err != nil {
-			return err
+		if l := e.check.Elem(el); len(l) > 0 {
+			return l.Err()
 		}
 	}
 	return e.tree.Add(el)

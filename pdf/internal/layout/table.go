@@ -41,6 +41,7 @@ type table struct {
 	listed [][]tag.Elem // then, the elements of words in the open body
 	free   []tag.Elem   // the last of them, which no word has yet
 
+	alike   bool         // the row before was one of words
 	plain   bool         // its rows may be rows of words, see words
 	columns []wordColumn // then
 	odd     int          // then, the column whose cell in the row before was no word; 0: there was none, or the first

@@ -79,20 +79,21 @@ func (t *table) words(g *group, r *doc.Row) bool {
 	if cap(g.words) < n {
 		g.words = t.wordList(n)[:0]
 	}
-	words := g.words[:n]
-	if t.odd > 0 && !t.wordOf(&words[t.odd], &r.Cells[t.odd], t.odd) {
+	words, again := g.words[:n], r.Again && t.alike
+	t.alike = false
+	if i := t.odd; i > 0 && !(t.mayHaveWord(&r.Cells[i], i) && t.columns[i].word(&words[i], r.Cells[i].Spans[0].Text)) {
 		return false // as in the row before
 	}
 	var base, below doc.Length
 	for i := range words {
-		if !t.wordOf(&words[i], &r.Cells[i], i) {
+		c, col := &r.Cells[i], &t.columns[i]
+		if !again && !t.mayHaveWord(c, i) || len(c.Spans) != 1 || !col.word(&words[i], c.Spans[0].Text) {
 			t.odd = i
 			return false
 		}
-		f := t.columns[i].face
-		base, below = max(base, f.base), max(below, f.lead-f.base)
+		base, below = max(base, col.face.base), max(below, col.face.lead-col.face.base)
 	}
-	t.odd = 0
+	t.odd, t.alike = 0, true
 	row := &g.rows[0]
 	row.base = base
 	g.least = t.pad.Top + base + below + t.pad.Bottom
@@ -101,10 +102,11 @@ func (t *table) words(g *group, r *doc.Row) bool {
 	return true
 }
 
-// wordOf makes w the word that a cell of a column is; false: it is none.
-func (t *table) wordOf(w *Word, c *doc.Cell, column int) bool {
+// mayHaveWord reports whether nothing but the text of a cell of a column can keep it from being a
+// word, and finds the face of the column.
+func (t *table) mayHaveWord(c *doc.Cell, column int) bool {
 	if c.Colspan > 1 || c.Rowspan > 1 || len(c.Spans) != 1 || len(c.Nodes) > 0 || c.Turn != 0 || c.Link != "" ||
-		c.VAlign != doc.VAlignTop || c.Border != nil || !c.Background.None() {
+		c.VAlign != doc.VAlignTop || c.Border != nil || !c.Background.None() || !plainText(&c.Spans[0]) {
 		return false
 	}
 	col := &t.columns[column]
@@ -115,15 +117,16 @@ func (t *table) wordOf(w *Word, c *doc.Cell, column int) bool {
 		}
 		col.own, col.face = c.Style, f
 	}
-	s, f := &c.Spans[0], col.face
-	if !f.simple || !plainText(s) {
-		return false
-	}
-	x, kerned, ok := f.word(s.Text, col.width)
+	return col.face.simple
+}
+
+// word makes w the word s in a column; false: it is none.
+func (c *wordColumn) word(w *Word, s string) bool {
+	x, kerned, ok := c.face.word(s, c.width)
 	if !ok {
 		return false
 	}
-	w.X, w.Text, w.Style, w.Kerned = col.x+x, s.Text, &f.words, kerned
+	w.X, w.Text, w.Style, w.Kerned = c.x+x, s, &c.face.words, kerned
 	return true
 }
 
