@@ -399,8 +399,10 @@ func (c *content) wordsOf(it *layout.WordsItem) error {
 	var table *text.ASCII
 	for i := range it.Words {
 		w := &it.Words[i]
-		if err := c.mark(w.Elem, it.Artifact); err != nil {
-			return err
+		if c.e.tree != nil {
+			if err := c.mark(w.Elem, it.Artifact); err != nil {
+				return err
+			}
 		}
 		if w.Style != style {
 			style = w.Style

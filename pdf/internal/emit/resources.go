@@ -37,11 +37,11 @@ func (r *fontRes) literal(b []byte, table *text.ASCII, s string) []byte {
 	from := len(b)
 	// A code is written with all of its four bytes, and the next one over what it does not have.
 	b = slices.Grow(b, 4*len(s)+len("("+shown))
-	to := b[from:cap(b)]
+	to, codes := b[from:cap(b)], &r.codes
 	to[0] = '('
 	n := 1
 	for i := range len(s) {
-		c := r.codes[s[i]&0x7F]
+		c := codes[s[i]&0x7F]
 		if c == 0 {
 			r.encode(table, s)
 			return r.literal(b[:from], table, s)

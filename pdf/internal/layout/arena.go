@@ -220,7 +220,7 @@ func (m *rowMemory) drawn(entries []entry) {
 			switch w, ok := g.cells[k].body.(*word); {
 			case !ok:
 			case m.poisons:
-				w.text, w.elem = marker, nil
+				w.Text, w.Elem = marker, nil
 			default:
 				*w = word{}
 				m.spareWords = append(m.spareWords, w)

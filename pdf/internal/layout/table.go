@@ -41,10 +41,12 @@ type table struct {
 	listed [][]tag.Elem // then, the elements of words in the open body
 	free   []tag.Elem   // the last of them, which no word has yet
 
-	alike   bool         // the row before was one of words
 	plain   bool         // its rows may be rows of words, see words
 	columns []wordColumn // then
-	odd     int          // then, the column whose cell in the row before was no word; 0: there was none, or the first
+	alike   bool         // then, nothing but their texts kept the cells of the row before from being words
+	odd     int          // the column whose cell there was no word; 0: there was none, or it was the first
+	base    doc.Length   // of a row of words: the height of its texts above the baseline
+	below   doc.Length   // and below it
 
 	group   *group     // rows that open row spans join
 	open    []int      // rows that a span still covers, by column
@@ -386,6 +388,9 @@ func (t *table) add(r *doc.Row, sec section, parent *tag.Elem) (*group, error) {
 		t.group = nil
 		return g, nil
 	}
+	if sec == sectionBody && !plain {
+		t.alike = false
+	}
 	tr := t.m.elem(parent, tag.TR, src, "")
 	g.lined = g.lined || r.Border != nil
 	if len(g.cells) == 0 && cap(g.cells) < len(r.Cells) {
@@ -520,18 +525,16 @@ func (t *table) cell(g *group, c *doc.Cell, row, col, n int, sec section, tr *ta
 		if err != nil {
 			return err
 		}
-		x, kerned, ok := doc.Length(0), false, false
-		if f.simple && len(c.Spans) == 1 && plainText(&c.Spans[0]) {
-			x, kerned, ok = f.word(c.Spans[0].Text, width)
-		}
-		if ok {
+		var one Word
+		in := wordColumn{face: f, width: width}
+		if f.simple && len(c.Spans) == 1 && plainText(&c.Spans[0]) && in.word(&one, c.Spans[0].Text) {
 			w := t.wordBody(sec)
-			w.face, w.text, w.x, w.kerned, w.art = f, c.Spans[0].Text, x, kerned, t.m.art
-			if t.m.tagged() {
-				w.elem = t.wordElem(sec)
-				t.begin(w.elem, c, col, n, rows, sec, tr, src)
+			w.face, w.art = f, t.m.art
+			if w.Word = one; t.m.tagged() {
+				w.Elem = t.wordElem(sec)
+				t.begin(w.Elem, c, col, n, rows, sec, tr, src)
 			}
-			gc.body, gc.elem = w, w.elem
+			gc.body, gc.elem = w, w.Elem
 			return nil
 		}
 	}

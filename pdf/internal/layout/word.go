@@ -8,28 +8,9 @@ import (
 // word is a paragraph of one plain word or number, as most cells of long tables are. It is its text
 // until it is written, a fraction of what its glyphs and its line would take.
 type word struct {
-	face   *face
-	text   string
-	x      doc.Length // where it begins, as it is aligned
-	elem   *tag.Elem
-	art    Artifact
-	kerned bool
-}
-
-// word finds where a word in a cell begins, and whether it is kerned; ok is false when s is none: it
-// is set as a paragraph then, which looks the same.
-func (f *face) word(s string, width doc.Length) (x doc.Length, kerned, ok bool) {
-	w, kerned, ok := f.words.Chain.WordWidth(s, f.size)
-	if !ok || w > width {
-		return 0, false, false
-	}
-	switch f.align {
-	case doc.AlignRight:
-		x = width - w
-	case doc.AlignCenter:
-		x = (width - w) / 2
-	}
-	return x, kerned, true
+	Word
+	face *face
+	art  Artifact
 }
 
 // plainText reports whether a span is text in the style around it, and nothing else.
@@ -50,8 +31,8 @@ func (b *word) split(avail doc.Length, _ bool) (block, block) { return whole(b, 
 
 func (b *word) draw(p *painter, x, y doc.Length) {
 	w := p.words.Take(1)
-	w[0] = Word{Text: b.text, Style: &b.face.words, Elem: b.elem, Kerned: b.kerned}
-	p.wordsAt(x+b.x, y+b.face.base, w, b.art)
+	w[0] = b.Word
+	p.wordsAt(x, y+b.face.base, w, b.art)
 }
 
 // wordsAt draws words, whose memory is that of the page.
@@ -72,33 +53,46 @@ type wordColumn struct {
 // such, and take a fraction of what their cells would one by one. It returns false when something
 // about the row asks for cells, which look the same.
 func (t *table) words(g *group, r *doc.Row) bool {
-	n := len(t.columns)
-	if len(r.Cells) != n || r.Border != nil {
+	n, again := len(t.columns), r.Again && t.alike
+	if t.alike = false; len(r.Cells) != n || r.Border != nil {
 		return false
 	}
 	if cap(g.words) < n {
 		g.words = t.wordList(n)[:0]
 	}
-	words, again := g.words[:n], r.Again && t.alike
-	t.alike = false
-	if i := t.odd; i > 0 && !(t.mayHaveWord(&r.Cells[i], i) && t.columns[i].word(&words[i], r.Cells[i].Spans[0].Text)) {
+	words := g.words[:n]
+	if t.alike = again || t.mayHaveWords(r); !t.alike {
+		return false
+	}
+	if i := t.odd; i > 0 && (len(r.Cells[i].Spans) != 1 || !t.columns[i].word(&words[i], r.Cells[i].Spans[0].Text)) {
 		return false // as in the row before
 	}
-	var base, below doc.Length
 	for i := range words {
-		c, col := &r.Cells[i], &t.columns[i]
-		if !again && !t.mayHaveWord(c, i) || len(c.Spans) != 1 || !col.word(&words[i], c.Spans[0].Text) {
+		if spans := r.Cells[i].Spans; len(spans) != 1 || !t.columns[i].word(&words[i], spans[0].Text) {
 			t.odd = i
 			return false
 		}
-		base, below = max(base, col.face.base), max(below, col.face.lead-col.face.base)
 	}
-	t.odd, t.alike = 0, true
+	t.odd = 0
 	row := &g.rows[0]
-	row.base = base
-	g.least = t.pad.Top + base + below + t.pad.Bottom
+	row.base = t.base
+	g.least = t.pad.Top + t.base + t.below + t.pad.Bottom
 	row.h = max(row.least, g.least)
 	g.words, g.art = words, t.m.art
+	return true
+}
+
+// mayHaveWords reports whether nothing but the texts of a row can keep its cells from being words,
+// and finds the faces of the columns and what they take above and below the baseline.
+func (t *table) mayHaveWords(r *doc.Row) bool {
+	t.base, t.below = 0, 0
+	for i := range t.columns {
+		if !t.mayHaveWord(&r.Cells[i], i) {
+			return false
+		}
+		f := t.columns[i].face
+		t.base, t.below = max(t.base, f.base), max(t.below, f.lead-f.base)
+	}
 	return true
 }
 
@@ -120,13 +114,22 @@ func (t *table) mayHaveWord(c *doc.Cell, column int) bool {
 	return col.face.simple
 }
 
-// word makes w the word s in a column; false: it is none.
+// word makes w the word s in a column, aligned; false: s is none, and is set as a paragraph, which
+// looks the same.
 func (c *wordColumn) word(w *Word, s string) bool {
-	x, kerned, ok := c.face.word(s, c.width)
-	if !ok {
+	f := c.face
+	wide, kerned, ok := f.words.Chain.WordWidth(s, f.size)
+	if !ok || wide > c.width {
 		return false
 	}
-	w.X, w.Text, w.Style, w.Kerned = c.x+x, s, &c.face.words, kerned
+	x := c.x
+	switch f.align {
+	case doc.AlignRight:
+		x += c.width - wide
+	case doc.AlignCenter:
+		x += (c.width - wide) / 2
+	}
+	w.X, w.Text, w.Style, w.Kerned = x, s, &f.words, kerned
 	return true
 }
 
