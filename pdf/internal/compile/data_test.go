@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -522,5 +524,55 @@ func TestRecordsInTheOrderOfTheContract(t *testing.T) {
 	}
 	if good < 100 {
 		t.Errorf("%d of the data are right", good)
+	}
+}
+
+// TestRowsAgainDifferInTextsAlone: a row that is said to have the cells of the row before has them,
+// but for their texts.
+func TestRowsAgainDifferInTextsAlone(t *testing.T) {
+	t.Parallel()
+	p := source(t, "{rows: [{a: string, n: integer}]}", `body:
+  - table:
+      columns: [{width: 1fr}, {width: 1fr}]
+      rows:
+        - for: t in rows
+          rows:
+            - ["${t.a}", "${t.n} of ${t.a}"]
+            - if: t.n > 2
+              rows: [[{text: "${t.a}", header: true, valign: middle}, "none"]]
+              else: [{for: u in 1..3, cells: ["${u}", {text: "**${t.n}**", background: "#eeeeee"}]}]
+`)
+	d, err := p.Build(t.Context(), compile.JSON([]byte(`{"rows":[{"a":"x","n":1},{"a":"y","n":3},{"a":"z","n":2},{"a":"z","n":5},{"a":"z","n":4}]}`)), compile.BuildOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, all := 0, 0
+	for n, err := range d.Body {
+		if err != nil {
+			t.Fatal(err)
+		}
+		var before []doc.Cell
+		for r, err := range n.(*doc.Table).Rows {
+			if err != nil {
+				t.Fatal(err)
+			}
+			var cells []doc.Cell
+			for _, c := range r.Cells {
+				c.Spans = slices.Clone(c.Spans)
+				for i := range c.Spans {
+					c.Spans[i].Text, c.Spans[i].From.Frame = "", nil
+				}
+				cells = append(cells, c)
+			}
+			if all++; r.Again {
+				if again++; !reflect.DeepEqual(cells, before) {
+					t.Errorf("row %d: cells %+v after %+v", all, cells, before)
+				}
+			}
+			before = cells
+		}
+	}
+	if all != 5+3+2*3 || again != 4 {
+		t.Errorf("%d of %d rows have the cells of the row before", again, all)
 	}
 }

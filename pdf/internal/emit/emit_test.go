@@ -6,6 +6,7 @@ import (
 	"errors"
 	"hash/adler32"
 	"math/bits"
+	"math/rand/v2"
 	"strconv"
 	"strings"
 	"testing"
@@ -215,6 +216,53 @@ func TestEveryWriteErrorIsReturned(t *testing.T) {
 	for n := 0; n < size; n += size/60 + 1 {
 		if err := build(&failing{n}); !errors.Is(err, errDisk) {
 			t.Errorf("after %d of %d bytes: %v", n, size, err)
+		}
+	}
+}
+
+// TestKernedWordsAreShownAsAllText: a word of the table of a face is shown by the operators of the
+// glyphs that it has, wherever some are kerned.
+func TestKernedWordsAreShownAsAllText(t *testing.T) {
+	t.Parallel()
+	ts := text.NewTypesetter(liberation.New(), text.Latin{}, &gotext.Segmenter{}, 0)
+	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // G404: test data
+	for _, q := range []text.Query{{}, {Weight: 700}, {Family: "Liberation Serif"}, {TabularFigures: true}} {
+		chain, err := ts.Chain(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		e := emitter(t, &out, Options{})
+		f, table := e.fontOf(chain.Face()), chain.ASCII()
+		kerned := 0
+		for range 5000 {
+			word := make([]byte, 1+r.IntN(12))
+			for i := range word {
+				word[i] = "AVTLYWPFaeovwy.,-:1177230'()\\"[r.IntN(29)]
+			}
+			s := string(word)
+			w := &e.words
+			w.begin(f, 9*doc.Pt, nil)
+			for i := range len(s) {
+				id, advance := table.Glyph(s[i])
+				g := text.Glyph{ID: id, Advance: advance}
+				if i+1 < len(s) {
+					g.Advance += table.Kern(s[i], s[i+1])
+				}
+				w.glyph(g)
+			}
+			want := string(w.end())
+			if got := string(f.kerned(nil, table, s)); got != want {
+				t.Fatalf("%q is shown by %q, want %q", s, got, want)
+			}
+			if strings.HasSuffix(want, "]TJ\n") {
+				kerned++
+			} else if got := string(f.literal(nil, table, s)); got != want {
+				t.Fatalf("%q is shown by %q, want %q", s, got, want)
+			}
+		}
+		if kerned < 100 {
+			t.Errorf("%+v: %d words are kerned", q, kerned)
 		}
 	}
 }

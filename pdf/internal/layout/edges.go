@@ -80,6 +80,12 @@ func (p *painter) joined() []edge {
 		p.edges, p.lines = all[:0], byWidth(p.lines[:0], all)
 		return p.lines
 	}
+	return p.crossed()
+}
+
+// crossed is joined for edges in any order and direction.
+func (p *painter) crossed() []edge {
+	all := p.edges
 	slices.SortFunc(all, func(a, b edge) int {
 		if !sameEdge(&a, &b) {
 			return cmp.Or(compareBool(a.down, b.down), cmp.Compare(a.at, b.at))

@@ -127,6 +127,11 @@ func (l *Locale) unsigned(dst []byte, d decimal.Decimal, group string) []byte {
 	if m, scale, wide := d.Parts(); wide == nil && scale < 18 && l.zero == '0' && !l.lakh && len(group) <= 3 && len(l.decimal) <= 3 {
 		return l.short(dst, uint64(m), int(scale), group) //nolint:gosec // G115: not negative
 	}
+	return l.long(dst, d, group)
+}
+
+// long is unsigned for any number and any separators.
+func (l *Locale) long(dst []byte, d decimal.Decimal, group string) []byte {
 	var buf [40]byte
 	digits := d.Append(buf[:0])
 	whole := len(digits)
