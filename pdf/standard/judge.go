@@ -726,7 +726,7 @@ func (j *Judge) Elem(e *tag.Elem) {
 			j.nested(e)
 		}
 	}
-	if e.Type == tag.TD && e.Lang == "" && e.Alt == "" {
+	if (e.Type == tag.TD || e.Type == tag.TH && e.Scope != tag.ScopeNone) && e.Lang == "" && e.Alt == "" {
 		return // as most
 	}
 	j.elem(e)

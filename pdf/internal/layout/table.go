@@ -596,17 +596,20 @@ func (t *table) wordElem(sec section) *tag.Elem {
 
 // begin makes el the element of a cell.
 func (t *table) begin(el *tag.Elem, c *doc.Cell, col, cols, rows int, sec section, tr *tag.Elem, src *doc.Source) {
-	role := tag.TD
-	if c.Header || sec == sectionHead || sec == sectionBody && t.n.Columns[col].RowHeader && cols == 1 {
-		role = tag.TH
-	}
+	role, scope := t.role(c, col, cols, sec)
 	t.m.begin(el, tr, role, src, "")
-	el.Colspan, el.Rowspan = cols, rows
-	if role == tag.TH {
-		el.Scope = tag.ScopeRow
-		if sec == sectionHead {
-			el.Scope = tag.ScopeColumn
-		}
+	el.Scope, el.Colspan, el.Rowspan = scope, cols, rows
+}
+
+// role is what the element of a cell is.
+func (t *table) role(c *doc.Cell, col, cols int, sec section) (tag.Type, tag.Scope) {
+	switch {
+	case sec == sectionHead:
+		return tag.TH, tag.ScopeColumn
+	case c.Header || sec == sectionBody && t.n.Columns[col].RowHeader && cols == 1:
+		return tag.TH, tag.ScopeRow
+	default:
+		return tag.TD, tag.ScopeNone
 	}
 }
 

@@ -1,6 +1,8 @@
 package layout
 
 import (
+	"slices"
+
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/internal/tag"
 )
@@ -136,16 +138,21 @@ func (c *wordColumn) word(w *Word, s string) bool {
 // wordElems makes the elements of a row of words.
 func (t *table) wordElems(words []Word, r *doc.Row, parent *tag.Elem, src *doc.Source) {
 	elems := t.rowElems(1 + len(words))
-	t.m.begin(&elems[0], parent, tag.TR, src, "")
+	begun := slices.Grow(t.m.begun, len(elems))
+	tr := &elems[0]
+	tr.Type, tr.Parent, tr.Src = tag.TR, parent, src
+	begun = append(begun, tr)
 	for i := range words {
 		c, el := &r.Cells[i], &elems[1+i]
-		of := src
+		el.Parent, el.Src, el.Colspan, el.Rowspan = tr, src, 1, 1
 		if c.Src != nil {
-			of = c.Src
+			el.Src = c.Src
 		}
-		t.begin(el, c, i, 1, 1, sectionBody, &elems[0], of)
+		el.Type, el.Scope = t.role(c, i, 1, sectionBody)
 		words[i].Elem = el
+		begun = append(begun, el)
 	}
+	t.m.begun = begun
 }
 
 // wordList returns memory for the words of a row.

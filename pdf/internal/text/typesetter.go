@@ -49,7 +49,8 @@ func Scale(units int64, size doc.Length, f *font.Face) doc.Length {
 	if v < 0 {
 		return -doc.Length((-v + upem/2) / upem)
 	}
-	return doc.Length((v + upem/2) / upem)
+	u := uint64(upem)                        //nolint:gosec // G115: above 0
+	return doc.Length((uint64(v) + u/2) / u) //nolint:gosec // G115: not negative
 }
 
 // Query asks for a face.

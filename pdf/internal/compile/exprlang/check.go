@@ -243,9 +243,11 @@ type expr struct {
 	typ  *Type
 	eval evalFunc
 	at   placeFunc // where the value lies; nil: eval makes it
-	off  int
-	end  int
-	lit  *Value // its value, when it needs no data
+	// num computes a number, which eval gives as a value; nil: eval alone does.
+	num func(m *Machine) (decimal.Decimal, error)
+	off int
+	end int
+	lit *Value // its value, when it needs no data
 	// leaves are the literals that the value may be. What is neither one nor chosen among some
 	// (choice) has none.
 	leaves []Leaf
