@@ -132,8 +132,8 @@ func apart(all []edge) bool {
 	return true
 }
 
-// byWidth appends lines to what is empty, the thinner ones first and else in their order. Most tables have few
-// widths: it takes the lines of one after the other.
+// byWidth appends lines to what is empty, the thinner ones first and else in their order. Most
+// tables have few widths: it takes the lines of one after the other.
 func byWidth(to, lines []edge) []edge {
 	const few = 4
 	last := doc.Length(0)
