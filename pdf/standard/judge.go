@@ -31,7 +31,6 @@ type Judge struct {
 	claims   []ID
 	version  cos.Version
 	findings []Finding
-	nests    *pairs // of elements that are written; nil: none was
 
 	catalog, intents bool
 	read             bool       // the file is read, not written
@@ -718,21 +717,21 @@ func (j *Judge) Elem(e *tag.Elem) {
 	if len(j.claims) == 0 {
 		return
 	}
-	if !j.read && e.Parent != nil && e.Parent.Parent != nil { // else Nested judges it
-		if j.nests == nil {
-			j.nests = written()
-		}
-		if !j.nests[e.Parent.Type][e.Type] {
-			j.nested(e)
-		}
-	}
-	if (e.Type == tag.TD || e.Type == tag.TH && e.Scope != tag.ScopeNone) && e.Lang == "" && e.Alt == "" {
-		return // as most
+	cell := e.Type == tag.TD || e.Type == tag.TH && e.Scope != tag.ScopeNone
+	if cell && e.Parent != nil && e.Parent.Type == tag.TR && e.Lang == "" && e.Alt == "" {
+		return // right in every standard, and most elements are such
 	}
 	j.elem(e)
 }
 
 func (j *Judge) elem(e *tag.Elem) {
+	if !j.read && e.Parent != nil && e.Parent.Parent != nil && !written()[e.Parent.Type][e.Type] { // else Nested judges it
+		c := tableOfTypes
+		if tabular(e.Type) || tabular(e.Parent.Type) { // PDF 1.7 has rules for tables and lists only
+			c.ua1 = "7.2"
+		}
+		j.find("S040", c, e.Ref(), e.Src, "%s within %s", e.Type, e.Parent.Type)
+	}
 	if e.Lang != "" {
 		j.Language(e.Ref(), e.Lang, e.Src)
 	}
@@ -766,15 +765,6 @@ func (j *Judge) elem(e *tag.Elem) {
 	if strings.ContainsFunc(e.Alt, IsPrivate) {
 		j.find("S030", clause{ua1: "7.2", ua2: "8.4.3"}, e.Ref(), e.Src, "a private use character in alternative text")
 	}
-}
-
-// nested tells of an element that may not be within the one that it is in.
-func (j *Judge) nested(e *tag.Elem) {
-	c := tableOfTypes
-	if tabular(e.Type) || tabular(e.Parent.Type) { // PDF 1.7 has rules for tables and lists only
-		c.ua1 = "7.2"
-	}
-	j.find("S040", c, e.Ref(), e.Src, "%s within %s", e.Type, e.Parent.Type)
 }
 
 // Language checks the value of Lang of an element or of a marked-content sequence.

@@ -58,7 +58,7 @@ func (c *compiler) recordOf(n *strictyaml.Node, path string) *exprlang.Type {
 			continue
 		}
 		t.Fields = append(t.Fields, &exprlang.Field{
-			Name: k.Text, Key: `"` + k.Text + `":`, Type: c.typeOf(n.Values[i], at), Declared: [2]int{n.Values[i].Line, n.Values[i].Col},
+			Name: k.Text, Type: c.typeOf(n.Values[i], at), Declared: [2]int{n.Values[i].Line, n.Values[i].Col},
 		})
 	}
 	return t

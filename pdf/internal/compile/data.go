@@ -530,8 +530,8 @@ func (d *decoder) inOrder(t *exprlang.Type, vals []exprlang.Value) (n int, close
 	src, at := d.src, d.at // where the key begins
 	for n < len(vals) && !closed {
 		f := t.Fields[n]
-		p := at + len(f.Key) // where the value begins
-		if p == at || p >= len(src) || src[at:p] != f.Key {
+		p := at + len(f.Name) + len(`"":`) // where the value begins
+		if p >= len(src) || src[at] != '"' || src[p-2] != '"' || src[p-1] != ':' || src[at+1:p-2] != f.Name {
 			break
 		}
 		if p = plainValue(&vals[n], f.Type, src, p); p == 0 || p+1 >= len(src) {
@@ -592,8 +592,9 @@ func plainValue(v *exprlang.Value, t *exprlang.Type, src string, at int) (end in
 // is the place of the field that is tried first.
 func (d *decoder) keyOf(t *exprlang.Type, next int) (i int, f *exprlang.Field, k string) {
 	if next < len(t.Fields) {
-		if f := t.Fields[next]; f.Key != "" && strings.HasPrefix(d.src[d.at:], f.Key) {
-			d.at += len(f.Key)
+		f, rest := t.Fields[next], d.src[d.at:]
+		if n := len(f.Name); len(rest) > n+2 && rest[0] == '"' && rest[n+1] == '"' && rest[n+2] == ':' && rest[1:n+1] == f.Name {
+			d.at += n + 3
 			d.space()
 			return next, f, f.Name
 		}

@@ -18,7 +18,7 @@ func TestEdgesApartAreJoinedAsAllOthers(t *testing.T) {
 		for range r.IntN(30) {
 			at += doc.Length(1 + r.IntN(10))
 			edges = append(edges, edge{
-				rank: rank(r.IntN(3)), at: at, from: doc.Length(r.IntN(5)), to: doc.Length(6 + r.IntN(5)),
+				rank: []rank{rankTable, rankRow, rankCell}[r.IntN(3)], at: at, from: doc.Length(r.IntN(5)), to: doc.Length(6 + r.IntN(5)),
 				line: doc.Line{Width: doc.Length(1 + r.IntN(widths)), Color: doc.Color(r.Uint32())},
 			})
 		}

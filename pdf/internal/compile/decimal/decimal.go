@@ -82,7 +82,7 @@ func Short(s string) (d Decimal, n int) {
 	if neg {
 		m = -m
 	}
-	return Decimal{mant: m, scale: int32(scale)}, n //nolint:gosec // G115: at most 18
+	return Decimal{mant: m, scale: int32(scale)}, n
 }
 
 // Parse reads a JSON number (RFC 8259, section 6): the text keeps its fraction

@@ -242,12 +242,9 @@ type letVar struct {
 type expr struct {
 	typ  *Type
 	eval evalFunc
-	at   placeFunc // where the value lies; nil: eval makes it
-	// num computes a number, which eval gives as a value; nil: eval alone does.
-	num func(m *Machine) (decimal.Decimal, error)
-	off int
-	end int
-	lit *Value // its value, when it needs no data
+	off  int
+	end  int
+	lit  *Value // its value, when it needs no data
 	// leaves are the literals that the value may be. What is neither one nor chosen among some
 	// (choice) has none.
 	leaves []Leaf
@@ -407,19 +404,17 @@ func (c *checker) identifier(n *ast.IdentifierNode) *expr {
 		e.path.Steps, e.path.Names = []int{v.Field}, []string{n.Value}
 	}
 	c.reads = append(c.reads, e.path)
-	e.at, e.ref = e.path.value, e.path.name()
-	e.eval = e.at.eval
+	e.eval, e.ref = e.path.eval(), e.path.name()
 	return c.narrow(e)
 }
 
-// placeFunc tells where a value lies, which is not changed through it.
-type placeFunc func(m *Machine) *Value
+// eval returns the reading of a path. A field of null is null: null is caught
+// where it would be printed or computed with.
+func (p *Path) eval() evalFunc {
+	return func(m *Machine) (Value, error) { return *p.value(m), nil }
+}
 
-// eval returns the reading of a place.
-func (at placeFunc) eval(m *Machine) (Value, error) { return *at(m), nil }
-
-// value is where the value of a path lies. A field of null is null: null is caught where it would
-// be printed or computed with.
+// value is where the value of a path lies.
 func (p *Path) value(m *Machine) *Value {
 	v := &m.Slots[p.Slot]
 	for _, i := range p.Steps {
@@ -450,9 +445,7 @@ func (c *checker) pointer(n *ast.PointerNode) *expr {
 	switch n.Name {
 	case "":
 		p := c.pointers[d]
-		e := &expr{typ: p.typ, off: off, end: end, desc: p.desc, ref: itemName(d), at: func(m *Machine) *Value { return m.elem[d] }}
-		e.eval = e.at.eval
-		return c.narrow(e)
+		return c.narrow(&expr{typ: p.typ, off: off, end: end, desc: p.desc, ref: itemName(d), eval: func(m *Machine) (Value, error) { return *m.elem[d], nil }})
 	case "index":
 		return &expr{typ: typeInteger, off: off, end: end, eval: func(m *Machine) (Value, error) { return Int(m.index[d]), nil }}
 	}
@@ -534,19 +527,7 @@ func (c *checker) fieldOf(n *ast.MemberNode, base *expr, name string, off, end i
 			Names: append(slices.Clone(base.path.Names), name),
 		}
 		c.reads[len(c.reads)-1] = e.path // in the place of base, which was read last
-		e.at = e.path.value
-		e.eval = e.at.eval
-		return c.narrow(e)
-	}
-	if base.at != nil {
-		e.at = func(m *Machine) *Value {
-			v := base.at(m)
-			if v.kind != record {
-				return &absent
-			}
-			return &v.box.vals[int(v.num>>32)+i]
-		}
-		e.eval = e.at.eval
+		e.eval = e.path.eval()
 		return c.narrow(e)
 	}
 	e.eval = func(m *Machine) (Value, error) {
@@ -656,8 +637,8 @@ func (e *expr) missing() error {
 
 // need evaluates e and refuses null.
 func (e *expr) need(m *Machine) (Value, error) {
-	if e.at != nil {
-		if v := e.at(m); v.kind != null {
+	if e.path != nil {
+		if v := e.path.value(m); v.kind != null {
 			return *v, nil
 		}
 	}

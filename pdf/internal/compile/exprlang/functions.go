@@ -187,15 +187,7 @@ func (c *checker) numberFormat(n *ast.CallNode) *expr {
 			places = 0 // CLDR's percent pattern has no fraction
 		}
 	}
-	out := c.figure(n, e, func(_ *Machine, dst []byte, v Value) ([]byte, error) { return write(dst, v.Dec(), places), nil })
-	out.write = func(m *Machine, dst []byte) ([]byte, error) {
-		d, err := e.number(m)
-		if err != nil {
-			return dst, err
-		}
-		return write(dst, d, places), nil
-	}
-	return out
+	return c.figure(n, e, func(_ *Machine, dst []byte, v Value) ([]byte, error) { return write(dst, v.Dec(), places), nil })
 }
 
 // places reads the second argument of a call, a count of fraction digits; -1

@@ -139,64 +139,46 @@ func (c *checker) arithmetic(n *ast.BinaryNode, a, b *expr) *expr {
 		mode := c.o.Rounding
 		op = func(a, b decimal.Decimal) (decimal.Decimal, error) { return a.QuoBy(b, mode) }
 	}
-	num := func(m *Machine) (decimal.Decimal, error) {
+	return &expr{typ: t, off: a.off, end: b.end, eval: func(m *Machine) (Value, error) {
 		x, err := a.number(m)
-		if err != nil {
-			return x, err
-		}
-		y, err := b.number(m)
-		if err != nil {
-			return y, err
-		}
-		d, err := op(x, y)
-		if err != nil {
-			return d, fail(off, CodeValue, "division by zero")
-		}
-		return d, m.bounded(off, d)
-	}
-	return &expr{typ: t, off: a.off, end: b.end, num: num, eval: func(m *Machine) (Value, error) {
-		d, err := num(m)
 		if err != nil {
 			return Null, err
 		}
-		return Number(d), nil
+		y, err := b.number(m)
+		if err != nil {
+			return Null, err
+		}
+		d, err := op(x, y)
+		if err != nil {
+			return Null, fail(off, CodeValue, "division by zero")
+		}
+		return result(m, off, d)
 	}}
 }
 
 // number is need for what is a number.
 func (e *expr) number(m *Machine) (decimal.Decimal, error) {
-	if e.at != nil {
-		if v := e.at(m); v.kind != null {
+	if e.path != nil {
+		if v := e.path.value(m); v.kind != null {
 			return v.Dec(), nil
 		}
-	}
-	if e.num != nil {
-		return e.num(m)
 	}
 	v, err := e.need(m)
 	return v.Dec(), err
 }
 
-// result is a number that an expression makes.
+// result bounds the digits of a number that an expression makes, those of its
+// fraction too: 0.1 times itself has one digit and many places.
 func result(m *Machine, off int, d decimal.Decimal) (Value, error) {
-	if err := m.bounded(off, d); err != nil {
-		return Null, err
+	if n := max(d.Digits(), d.Scale()); n > 19 {
+		if n > decimal.MaxDigits {
+			return Null, fail(off, CodeValue, "the number has more than %d digits", decimal.MaxDigits)
+		}
+		if err := m.take(off, n); err != nil {
+			return Null, err
+		}
 	}
 	return Number(d), nil
-}
-
-// bounded bounds the digits of a number that an expression makes, those of its fraction too: 0.1
-// times itself has one digit and many places.
-func (m *Machine) bounded(off int, d decimal.Decimal) error {
-	n := max(d.Digits(), d.Scale())
-	switch {
-	case n <= 19:
-		return nil
-	case n > decimal.MaxDigits:
-		return fail(off, CodeValue, "the number has more than %d digits", decimal.MaxDigits)
-	default:
-		return m.take(off, n)
-	}
 }
 
 var arithmetic = map[string]func(a, b decimal.Decimal) (decimal.Decimal, error){

@@ -66,8 +66,6 @@ type Type struct {
 type Field struct {
 	Name string
 	Type *Type
-	// Key is the key of the field in JSON, in quotes and with the colon.
-	Key string
 	// Declared and Used are places in the template: line and column of the
 	// contract and of the first expression that reads the field, 0 when none does.
 	Declared, Used [2]int
