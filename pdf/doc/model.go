@@ -450,9 +450,6 @@ type Column struct {
 type Row struct {
 	Src   *Source
 	Cells []Cell
-	// Again says that Cells are those of the row before in all but their texts, of as many spans:
-	// nothing else of them is looked at again.
-	Again bool
 	Keep  bool // not split over pages
 	// Height is the least height of the row; 0: as high as its content. No row is higher than a
 	// page for it.

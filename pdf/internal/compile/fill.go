@@ -412,12 +412,11 @@ func (r *render) keptRows(rows []row) ([]doc.Row, error) {
 
 // row makes a row, whose cells live in the batch.
 func (r *render) row(t *row) (doc.Row, error) {
-	again := r.batch.row == t
 	cells, err := r.cells(t)
 	if err != nil {
 		return doc.Row{}, err
 	}
-	out := doc.Row{Src: t.src, Cells: cells, Again: again, Border: t.border, KeepWithNext: t.with, Height: t.height}
+	out := doc.Row{Src: t.src, Cells: cells, Border: t.border, KeepWithNext: t.with, Height: t.height}
 	if t.anchor != nil && len(cells) > 0 {
 		if err := r.rowAnchor(&cells[0], t); err != nil {
 			return out, err

@@ -43,7 +43,6 @@ type table struct {
 
 	plain   bool         // its rows may be rows of words, see words
 	columns []wordColumn // then
-	alike   bool         // then, nothing but their texts kept the cells of the row before from being words
 	odd     int          // the column whose cell there was no word; 0: there was none, or it was the first
 	base    doc.Length   // of a row of words: the height of its texts above the baseline
 	below   doc.Length   // and below it
@@ -387,9 +386,6 @@ func (t *table) add(r *doc.Row, sec section, parent *tag.Elem) (*group, error) {
 		}
 		t.group = nil
 		return g, nil
-	}
-	if sec == sectionBody && !plain {
-		t.alike = false
 	}
 	tr := t.m.elem(parent, tag.TR, src, "")
 	g.lined = g.lined || r.Border != nil

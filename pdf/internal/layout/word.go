@@ -55,22 +55,22 @@ type wordColumn struct {
 // such, and take a fraction of what their cells would one by one. It returns false when something
 // about the row asks for cells, which look the same.
 func (t *table) words(g *group, r *doc.Row) bool {
-	n, again := len(t.columns), r.Again && t.alike
-	if t.alike = false; len(r.Cells) != n || r.Border != nil {
+	n := len(t.columns)
+	if len(r.Cells) != n || r.Border != nil {
 		return false
 	}
 	if cap(g.words) < n {
 		g.words = t.wordList(n)[:0]
 	}
 	words := g.words[:n]
-	if t.alike = again || t.mayHaveWords(r); !t.alike {
+	if !t.mayHaveWords(r) {
 		return false
 	}
-	if i := t.odd; i > 0 && (len(r.Cells[i].Spans) != 1 || !t.columns[i].word(&words[i], r.Cells[i].Spans[0].Text)) {
+	if i := t.odd; i > 0 && !t.columns[i].word(&words[i], r.Cells[i].Spans[0].Text) {
 		return false // as in the row before
 	}
 	for i := range words {
-		if spans := r.Cells[i].Spans; len(spans) != 1 || !t.columns[i].word(&words[i], spans[0].Text) {
+		if !t.columns[i].word(&words[i], r.Cells[i].Spans[0].Text) {
 			t.odd = i
 			return false
 		}

@@ -234,7 +234,7 @@ func randomTable(r *rand.Rand) *doc.Document {
 		rows = append(rows, one)
 		for range r.IntN(2) * r.IntN(10) {
 			again := one
-			again.Again, again.Cells = true, slices.Clone(one.Cells)
+			again.Cells = slices.Clone(one.Cells)
 			for i := range again.Cells {
 				again.Cells[i].Spans = slices.Clone(again.Cells[i].Spans)
 			}
@@ -246,7 +246,7 @@ func randomTable(r *rand.Rand) *doc.Document {
 		two := row()
 		two.Cells = make([]doc.Cell, columns)
 		two.Cells[0].Rowspan = 2
-		rows = append(rows, two, doc.Row{Cells: make([]doc.Cell, columns-1), Again: r.IntN(2) == 0})
+		rows = append(rows, two, doc.Row{Cells: make([]doc.Cell, columns-1)})
 		rows = append(rows, row())
 	}
 	n.Rows = doc.Rows(rows...)
