@@ -35,28 +35,24 @@ func appendUint(dst []byte, v uint64) []byte {
 	if n < 10 {
 		return append(dst, byte('0'+n))
 	}
-	low := pairs[n%100]
 	if n < 100 {
-		return append(dst, byte(low), byte(low>>8))
+		return append(dst, pairs[2*n], pairs[2*n+1])
 	}
-	n /= 100
-	high := pairs[n%100]
+	high, low := n/100, 2*(n%100)
 	switch {
-	case n < 10:
-		return append(dst, byte('0'+n), byte(low), byte(low>>8))
-	case n < 100:
-		return append(dst, byte(high), byte(high>>8), byte(low), byte(low>>8))
+	case n < 1000:
+		return append(dst, byte('0'+high), pairs[low], pairs[low+1])
+	case n < 10_000:
+		high *= 2
+		return append(dst, pairs[high], pairs[high+1], pairs[low], pairs[low+1])
 	}
-	return append(dst, byte('0'+n/100), byte(high), byte(high>>8), byte(low), byte(low>>8))
+	mid := 2 * (high % 100)
+	return append(dst, byte('0'+high/100), pairs[mid], pairs[mid+1], pairs[low], pairs[low+1])
 }
 
-// pairs are the two digits of the numbers from 0 to 99, the first one in the low byte.
-var pairs = func() (t [100]uint16) {
-	for i := range t {
-		t[i] = uint16('0'+i/10) | uint16('0'+i%10)<<8
-	}
-	return t
-}()
+// pairs are the two digits of the numbers from 0 to 99.
+const pairs = "00010203040506070809" + "10111213141516171819" + "20212223242526272829" + "30313233343536373839" + "40414243444546474849" +
+	"50515253545556575859" + "60616263646566676869" + "70717273747576777879" + "80818283848586878889" + "90919293949596979899"
 
 // AppendFixed appends v, a length in 1/1024 pt, as a number of points with at
 // most the given number of decimals (0 to 18; outside values are clamped),

@@ -548,7 +548,7 @@ func (w *Writer) closeObjectStream() error {
 		w.xref.set(h.num, entryIn(ref.Num, i))
 		at := len(data)
 		if i > 0 {
-			repeats = append(repeats, Repeat{uint32(at), uint32(before)})
+			repeats = append(repeats, Repeat{uint32(at), uint32(before)}) //nolint:gosec // G115: within an object stream
 		}
 		before = at
 		data = AppendInt(data, int64(h.num))
@@ -559,7 +559,7 @@ func (w *Writer) closeObjectStream() error {
 	first := len(data)
 	for i := range w.heads {
 		if h := &w.heads[i]; h.like > 0 {
-			repeats = append(repeats, Repeat{uint32(first + h.at), uint32(first + h.like - 1)})
+			repeats = append(repeats, Repeat{uint32(first + h.at), uint32(first + h.like - 1)}) //nolint:gosec // G115: as above
 		}
 	}
 	data = append(data, w.body...)

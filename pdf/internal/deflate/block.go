@@ -35,11 +35,11 @@ var distanceCodes = func() (t [512]distanceCode) {
 			d = (i - 256) << 7
 		}
 		if d < 2 {
-			t[i] = distanceCode{uint8(d), 0} //nolint:gosec // G115: 0 or 1
+			t[i] = distanceCode{uint8(d), 0}
 			continue
 		}
 		k := bits.Len(uint(d)) - 2
-		t[i] = distanceCode{uint8(k<<1 + d>>k), uint8(k)} //nolint:gosec // G115: at most 29 and 13
+		t[i] = distanceCode{uint8(k<<1 + d>>k), uint8(k)}
 	}
 	return t
 }()

@@ -202,7 +202,7 @@ func rows(n int) (src []byte, repeats []cos.Repeat) {
 		tell(&last[column])
 		src = append(src, " 0 Td\n("...)
 		for range 1 + random.IntN(20) {
-			src = append(src, 0, byte('0'+random.IntN(10)))
+			src = append(src, 0, byte('0'+random.IntN(10))) //nolint:gosec // G115: a digit
 		}
 		src = append(src, ")Tj\nEMC\n"...)
 	}

@@ -238,8 +238,17 @@ func TestElementsLikeTheOneBefore(t *testing.T) {
 	ref := func(r cos.Ref) string { return string(cos.AppendRef(nil, r)) }
 	var want []string
 	for mcid, e := range []*tag.Elem{
-		{Type: tag.TD}, {Type: tag.TD}, {Type: tag.TH}, {Type: tag.TD}, {Type: tag.TD, Lang: "fr"}, {Type: tag.TD},
-		{Type: tag.TD, Colspan: 2}, {Type: tag.TD, Colspan: 2}, {Type: tag.TD}, {Type: tag.H, Level: 1}, {Type: tag.H, Level: 2},
+		{Type: tag.TD},
+		{Type: tag.TD},
+		{Type: tag.TH},
+		{Type: tag.TD},
+		{Type: tag.TD, Lang: "fr"},
+		{Type: tag.TD},
+		{Type: tag.TD, Colspan: 2},
+		{Type: tag.TD, Colspan: 2},
+		{Type: tag.TD},
+		{Type: tag.H, Level: 1},
+		{Type: tag.H, Level: 2},
 	} {
 		for i, page := range []cos.Ref{p1, p2, p1} {
 			of := *e
