@@ -86,8 +86,8 @@ func control(k workload.NoteKind, f form) opener {
 }
 
 // ownStreams returns what was deflated for this document alone: contents of pages and of what is
-// drawn on them, object streams and cross-references. Font files, character maps, profiles and
-// images, which come from caches, are not among them.
+// drawn on them, object streams and cross-references. Font files, widths of fonts, character maps,
+// profiles and images, which come from caches, are not among them.
 func ownStreams(file []byte) (out [][]byte, err error) {
 	r, err := cos.NewReader(bytes.NewReader(file), int64(len(file)), cos.ReaderOptions{})
 	if err != nil {
@@ -116,6 +116,9 @@ func ownStreams(file []byte) (out [][]byte, err error) {
 		data, _, err := r.Decode(s)
 		if err != nil {
 			return nil, err
+		}
+		if s.Dict.Get("Type") == cos.Name("ObjStm") && s.Dict.Get("N") == cos.Int(1) && bytes.Contains(data[:min(len(data), 16)], []byte("[")) {
+			continue // the widths of a font, which come from a cache, too
 		}
 		if !bytes.HasPrefix(data, []byte("/CIDInit")) {
 			out = append(out, bytes.Clone(data))
