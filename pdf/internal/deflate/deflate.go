@@ -9,7 +9,7 @@
 // and what is told is compared, so that a wrong repetition makes the output longer and no more. A
 // block covers 64 KiB of the source; its Huffman codes are built in linear time (huffman.go). The
 // block boundaries of a stream depend only on its length, so that the output is a function of the
-// source.
+// source and of what is told.
 package deflate
 
 import (
