@@ -59,8 +59,8 @@ type Compressor struct {
 	bits  bitWriter
 }
 
-// leastTold is how long a stream is of which it is believed where it repeats itself: in a shorter
-// one the search finds more and takes little.
+// leastTold is how many bytes a stream has at least for which told repetitions are used: in a
+// shorter one the search finds more and takes little.
 const leastTold = 4096
 
 // Append appends src as a stream to dst. Where its repetitions are told, in their order, it is not
