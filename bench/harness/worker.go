@@ -269,7 +269,7 @@ func (w *worker) sample(first, n int, collect bool) (reply, error) {
 // ownMemory returns the resident size of this process after what it does not need was given back,
 // and has its peak counted from here; 0 where the system cannot.
 func ownMemory() int64 {
-	debug.FreeOSMemory()
+	giveBack()
 	if err := machine.ForgetPeak(); err != nil {
 		return 0
 	}
@@ -278,6 +278,23 @@ func ownMemory() int64 {
 		return 0
 	}
 	return n
+}
+
+// giveBack returns to the system what the heap does not need. Now and then the runtime passes over
+// free pages, some MiB of them, and would do so at each further call; where it did, a block of that
+// length is taken from among them and freed, for what was freed since is looked at again.
+func giveBack() {
+	debug.FreeOSMemory()
+	for range 8 {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		idle := m.HeapIdle - m.HeapReleased
+		if idle == 0 {
+			return
+		}
+		runtime.KeepAlive(make([]byte, idle))
+		debug.FreeOSMemory()
+	}
 }
 
 // count measures allocations per operation: the least of three passes, in hundredths as they are
