@@ -155,6 +155,25 @@ func AppendRef(dst []byte, r Ref) []byte {
 	return append(dst, ' ', 'R')
 }
 
+// AppendRefs appends references to n consecutive objects, with a space between them.
+func AppendRefs(dst []byte, first Ref, n int) []byte {
+	const behind = " 0 R"
+	from := len(dst)
+	dst = AppendRef(dst, first)
+	for i := 1; i < n; i++ {
+		at := len(dst)
+		dst = append(dst, ' ')
+		if digit := at - len(behind) - 1; dst[digit] == '9' || first.Gen != 0 {
+			dst = AppendRef(dst, first.Plus(i))
+		} else { // as the one before, but for the last digit
+			dst = append(dst, dst[from:at]...)
+			dst[len(dst)-len(behind)-1]++
+		}
+		from = at + 1
+	}
+	return dst
+}
+
 // AppendPDF implements [Object]. A nil element prints as null, for position
 // has meaning in an array.
 func (a Array) AppendPDF(dst []byte) []byte {

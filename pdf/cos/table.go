@@ -84,6 +84,13 @@ func (t *table) release() {
 
 // add appends n entries.
 func (t *table) add(n int, e entry) {
+	if i := t.n >> blockBits; n == 1 && i < len(t.blocks) && t.err == nil { // as most
+		if b := t.last(i); b != nil {
+			b.entries, b.changed = append(b.entries, e), true
+			t.n++
+			return
+		}
+	}
 	for n > 0 && t.err == nil {
 		i := t.n >> blockBits
 		if i == len(t.blocks) {
@@ -104,7 +111,10 @@ func (t *table) add(n int, e entry) {
 
 // set replaces an entry.
 func (t *table) set(num uint32, e entry) {
-	b := t.block(int(num >> blockBits))
+	b := t.last(int(num >> blockBits))
+	if b == nil {
+		b = t.block(int(num >> blockBits))
+	}
 	if t.err != nil {
 		return
 	}
@@ -114,7 +124,10 @@ func (t *table) set(num uint32, e entry) {
 
 // replace sets an entry that is from, and reports whether it was.
 func (t *table) replace(num uint32, from, to entry) bool {
-	b := t.block(int(num >> blockBits))
+	b := t.last(int(num >> blockBits))
+	if b == nil {
+		b = t.block(int(num >> blockBits))
+	}
 	if t.err != nil {
 		return false
 	}
@@ -141,12 +154,20 @@ func (t *table) each(f func(first int, entries []entry) error) error {
 	return nil
 }
 
-// block returns block i, which is in memory then.
-func (t *table) block(i int) *block {
-	b := &t.blocks[i]
-	if b.used == t.clock && b.entries != nil { // it was used last
+// last returns block i if it is the one that was used last, else nil.
+func (t *table) last(i int) *block {
+	if b := &t.blocks[i]; b.used == t.clock && b.entries != nil {
 		return b
 	}
+	return nil
+}
+
+// block returns block i, which is in memory then.
+func (t *table) block(i int) *block {
+	if b := t.last(i); b != nil {
+		return b
+	}
+	b := &t.blocks[i]
 	t.clock++
 	b.used = t.clock
 	if b.entries != nil || t.err != nil {

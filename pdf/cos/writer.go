@@ -33,7 +33,7 @@ const (
 	// perObjectStream is how many objects share an object stream: enough for
 	// deflate to see repetition, few enough that a reader who wants one
 	// object need not inflate much.
-	perObjectStream = 200
+	perObjectStream = 512
 	// objectStreamBytes closes an object stream of few but large objects.
 	objectStreamBytes = 256 << 10
 	// leastDeflated is the shortest stream worth compressing: the code tables and
@@ -124,6 +124,7 @@ type Writer struct {
 	body    []byte // of the open object stream
 	heads   []head
 	alike   [alikes]int32 // where the last object begins that begins as some do, by a hash of that, from 1
+	told    []Repeat      // in body
 	objs    []byte        // header and body of a closing object stream
 	repeats []Repeat      // in objs
 }
@@ -169,6 +170,7 @@ func (w *Writer) Reset(out io.Writer, o Options) {
 	w.xref.reset(o.Spill, o.SpillAfter)
 	w.xref.add(1, entryFree)
 	w.body, w.packed, w.secret, w.objs, w.heads = kept(w.body), kept(w.packed), kept(w.secret), kept(w.objs), w.heads[:0]
+	w.told, w.repeats = kept(w.told), kept(w.repeats)
 	clear(w.alike[:])
 	if w.buf = kept(w.buf); w.buf == nil {
 		w.buf = make([]byte, 0, bufferBytes+4<<10)
@@ -245,25 +247,69 @@ func (w *Writer) Put(ref Ref, o Object) error {
 	}
 	w.open(ref)
 	w.body = o.AppendPDF(w.body)
-	return w.closeIfFull(ref)
+	return w.close(ref)
 }
 
-// PutRaw is Put for an object already in PDF syntax, as the append functions make it, in one or
-// more parts. They are copied and not checked.
-func (w *Writer) PutRaw(ref Ref, parts ...[]byte) error {
+// RawObject is one of several objects that are in PDF syntax, one after the other: End is where it
+// ends, a line feed behind it included.
+type RawObject struct {
+	Ref Ref
+	End int
+}
+
+// PutRaw is Put for an object already in PDF syntax, as the append functions make it. It is copied
+// and not checked. repeats tell where it repeats itself, if that is known.
+func (w *Writer) PutRaw(ref Ref, body []byte, repeats ...Repeat) error {
 	if err := w.claim(ref); err != nil {
 		return err
 	}
+	if w.opt.Classic && len(body) > 0 {
+		return w.direct(ref, Raw(body))
+	}
+	from := uint32(len(w.body)) //nolint:gosec // G115: within an object stream
+	w.open(ref)
+	w.body = append(w.body, body...)
+	for _, r := range repeats {
+		w.told = append(w.told, Repeat{from + r.At, from + r.Of})
+	}
+	return w.close(ref)
+}
+
+// PutRaws is PutRaw for several objects that body has.
+func (w *Writer) PutRaws(objects []RawObject, body []byte) error {
 	if w.opt.Classic {
-		if body := slices.Concat(parts...); len(body) > 0 {
-			return w.direct(ref, Raw(body))
+		at := 0
+		for _, o := range objects {
+			if err := w.PutRaw(o.Ref, body[at:o.End-1]); err != nil {
+				return err
+			}
+			at = o.End
+		}
+		return w.err
+	}
+	for at := 0; len(objects) > 0; {
+		n := min(len(objects), perObjectStream-len(w.heads))
+		some, end := objects[:n], objects[n-1].End
+		objects = objects[n:]
+		base := len(w.body) - at
+		w.body = append(w.body, body[at:end]...)
+		for _, o := range some {
+			if err := w.claim(o.Ref); err != nil {
+				return err
+			}
+			if o.End <= at+1 {
+				return w.fail(&ObjectError{Ref: o.Ref, Reason: "no value"})
+			}
+			w.heads = append(w.heads, head{num: o.Ref.Num, at: base + at})
+			at = o.End
+			w.likeBefore(base + at)
+		}
+		w.inUse += n
+		if err := w.closeIfFull(); err != nil {
+			return err
 		}
 	}
-	w.open(ref)
-	for _, b := range parts {
-		w.body = append(w.body, b...)
-	}
-	return w.closeIfFull(ref)
+	return w.err
 }
 
 // PutDirect writes o as an object outside the object streams, for objects that must be readable
@@ -502,27 +548,30 @@ func (w *Writer) begin(ref Ref) {
 // closed.
 func (w *Writer) open(ref Ref) {
 	w.inUse++
-	if len(w.body) > 0 {
-		w.body = append(w.body, '\n')
-	}
 	w.heads = append(w.heads, head{num: ref.Num, at: len(w.body)})
 }
 
-// closeIfFull ends object ref, the last of the open object stream.
-func (w *Writer) closeIfFull(ref Ref) error {
+// close ends object ref, the last of the open object stream.
+func (w *Writer) close(ref Ref) error {
 	if len(w.body) == w.heads[len(w.heads)-1].at {
 		return w.fail(&ObjectError{Ref: ref, Reason: "no value"})
 	}
-	w.likeBefore(&w.heads[len(w.heads)-1])
+	w.body = append(w.body, '\n')
+	w.likeBefore(len(w.body))
+	return w.closeIfFull()
+}
+
+func (w *Writer) closeIfFull() error {
 	if len(w.heads) < perObjectStream && len(w.body) < objectStreamBytes {
 		return nil
 	}
 	return w.closeObjectStream()
 }
 
-// likeBefore finds the object before h that begins alike.
-func (w *Writer) likeBefore(h *head) {
-	if len(w.body)-h.at < alikeLen {
+// likeBefore finds the object before the last one, which ends at end, that begins alike.
+func (w *Writer) likeBefore(end int) {
+	h := &w.heads[len(w.heads)-1]
+	if end-h.at < alikeLen {
 		return
 	}
 	b := w.body[h.at : h.at+alikeLen]
@@ -556,19 +605,27 @@ func (w *Writer) closeObjectStream() error {
 		data = AppendInt(data, int64(h.at))
 		data = append(data, ' ')
 	}
-	first := len(data)
+	first := uint32(len(data)) //nolint:gosec // G115: as above
+	told := w.told
 	for i := range w.heads {
-		if h := &w.heads[i]; h.like > 0 {
-			repeats = append(repeats, Repeat{uint32(first + h.at), uint32(first + h.like - 1)}) //nolint:gosec // G115: as above
+		h := &w.heads[i]
+		for ; len(told) > 0 && int(told[0].At) < h.at; told = told[1:] {
+			repeats = append(repeats, Repeat{first + told[0].At, first + told[0].Of})
 		}
+		if h.like > 0 {
+			repeats = append(repeats, Repeat{first + uint32(h.at), first + uint32(h.like-1)}) //nolint:gosec // G115: as above
+		}
+	}
+	for _, r := range told {
+		repeats = append(repeats, Repeat{first + r.At, first + r.Of})
 	}
 	data = append(data, w.body...)
 	w.objs, w.repeats = data, repeats
 	n := len(w.heads)
-	w.heads, w.body = w.heads[:0], w.body[:0]
+	w.heads, w.body, w.told = w.heads[:0], w.body[:0], w.told[:0]
 	clear(w.alike[:])
 	a := &w.arena
-	dict := append(a.Entries(3), E("Type", Name("ObjStm")), E("N", a.Int(n)), E("First", a.Int(first)))
+	dict := append(a.Entries(3), E("Type", Name("ObjStm")), E("N", a.Int(n)), E("First", a.Int(int(first))))
 	return w.StreamRepeats(ref, dict, data, repeats)
 }
 

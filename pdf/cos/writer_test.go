@@ -566,10 +566,10 @@ func TestDeflatersAreToldRepetitions(t *testing.T) {
 		var out bytes.Buffer
 		w := cos.NewWriter(&out, cos.Options{Deflater: d})
 		root := w.Reserve()
-		first := w.ReserveN(500)
-		for i := range 500 {
+		first := w.ReserveN(1200)
+		for i := range 1200 {
 			body := fmt.Appendf(nil, "<</Type/StructElem/S/T%c/P 1 0 R/K %d>>", "DHR"[i%3], i)
-			if err := w.PutRaw(first.Plus(i), body[:10], body[10:]); err != nil {
+			if err := w.PutRaw(first.Plus(i), body); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -589,7 +589,7 @@ func TestDeflatersAreToldRepetitions(t *testing.T) {
 	file := write(d)
 	// A pair in the header of an object stream for each object but the first of three, an object
 	// for each but the first of each type, and the two of the stream.
-	if d.err != nil || d.repeats != 501-3+500-3*3+2 {
+	if d.err != nil || d.repeats != 1201-3+1200-3*3+2 {
 		t.Errorf("%d repetitions are told, %v", d.repeats, d.err)
 	}
 	if d.alike < d.repeats*9/10 {

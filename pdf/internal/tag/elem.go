@@ -303,14 +303,18 @@ func (e *Elem) appendKids(b []byte) []byte {
 	} else {
 		b = append(b, '[')
 	}
-	for i := range e.kids {
+	for i := 0; i < len(e.kids); i++ {
 		if i > 0 {
 			b = append(b, ' ')
 		}
 		k := &e.kids[i]
 		switch {
 		case k.page.IsZero():
-			b = cos.AppendRef(b, k.ref)
+			first, n := k.ref, 1
+			for ; i+1 < len(e.kids) && e.kids[i+1].page.IsZero() && e.kids[i+1].ref == first.Plus(n); n++ {
+				i++
+			}
+			b = cos.AppendRefs(b, first, n)
 		case !k.ref.IsZero():
 			b = append(b, "<</Type/OBJR/Pg "...)
 			b = cos.AppendRef(b, k.page)

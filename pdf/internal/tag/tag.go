@@ -9,6 +9,7 @@
 package tag
 
 import (
+	"bytes"
 	"encoding/binary"
 	"slices"
 
@@ -34,9 +35,13 @@ type Tree struct {
 	attrs map[string]cos.Ref
 	head  head // of the element that was written last
 	buf   []byte
-	nums  []num // of the parent tree, in the order of their keys
-	notes []cos.Ref
-	spare [][]kid // the empty lists of elements that are written
+	// What is written goes to the writer many elements at a time.
+	written []cos.RawObject
+	body    []byte
+	nums    []num        // of the parent tree, in the order of their keys
+	repeats []cos.Repeat // in buf
+	notes   []cos.Ref
+	spare   [][]kid // the empty lists of elements that are written
 }
 
 // mostSpare bounds the lists that are used again, as many as a body of a table has rows, and
@@ -88,6 +93,15 @@ func (t *Tree) Release() {
 	}
 	if cap(t.buf) <= keptBytes {
 		kept.buf = t.buf[:0]
+	}
+	if cap(t.repeats) <= mostKept {
+		kept.repeats = t.repeats[:0]
+	}
+	if cap(t.written) <= mostKept {
+		kept.written = t.written[:0]
+	}
+	if cap(t.body) <= keptBytes {
+		kept.body = t.body[:0]
 	}
 	if cap(t.head.body) <= keptBytes {
 		kept.head.body = t.head.body[:0] // of no element
@@ -190,6 +204,9 @@ func (t *Tree) Finish(e *Elem) error {
 	if err := t.finish(e); err != nil {
 		return err
 	}
+	if err := t.put(); err != nil {
+		return err
+	}
 	for above := parent.kids; len(above) > 0; above = above[:len(above)-1] {
 		if last := &above[len(above)-1]; last.elem == e {
 			last.elem = nil
@@ -246,8 +263,22 @@ func (t *Tree) write(e *Elem) error {
 		return err
 	}
 	t.head.of(e, ns)
-	t.buf = e.appendTail(t.buf[:0])
-	return t.w.PutRaw(e.ref, t.head.body, t.buf)
+	t.body = append(e.appendTail(append(t.body, t.head.body...)), '\n')
+	t.written = append(t.written, cos.RawObject{Ref: e.ref, End: len(t.body)})
+	if len(t.body) < mostBody {
+		return nil
+	}
+	return t.put()
+}
+
+// mostBody is from how many bytes on what is written goes to the writer.
+const mostBody = 4 << 10
+
+// put gives the writer what is written.
+func (t *Tree) put() error {
+	err := t.w.PutRaws(t.written, t.body)
+	t.written, t.body = t.written[:0], t.body[:0]
+	return err
 }
 
 // most14 is how many elements an array of PDF 1.4 has at most (PDF Reference, third edition, annex
@@ -365,15 +396,26 @@ func (t *Tree) parentTree() (cos.Ref, error) {
 		b = append(b, ' ')
 		b = cos.AppendInt(b, int64(to-1))
 		b = append(b, "]/Nums["...)
+		repeats := t.repeats[:0]
 		for k := from; k < to; k++ {
 			if err := t.arrayOf(t.nums[k].count); err != nil {
 				return cos.Ref{}, err
 			}
-			b = t.appendNum(b, k, k > from)
+			if k > from {
+				b = append(b, ' ')
+			}
+			b = cos.AppendInt(b, int64(k))
+			first := len(b)
+			b = t.appendElements(b, k)
+			// A reference repeats the one before it, as do those behind it.
+			if n := bytes.IndexByte(b[first:], 'R'); t.nums[k].count > 1 {
+				of := uint32(first + len("["))                                                       //nolint:gosec // G115: within an object
+				repeats = append(repeats, cos.Repeat{At: of + uint32(n) + uint32(len(" ")), Of: of}) //nolint:gosec // G115: as above
+			}
 		}
-		t.buf = append(b, "]>>"...)
+		t.buf, t.repeats = append(b, "]>>"...), repeats
 		ref := t.w.Reserve()
-		if err := t.w.PutRaw(ref, t.buf); err != nil {
+		if err := t.w.PutRaw(ref, t.buf, repeats...); err != nil {
 			return ref, err
 		}
 		leaves = append(leaves, a.Ref(ref))
@@ -385,15 +427,14 @@ func (t *Tree) parentTree() (cos.Ref, error) {
 	return ref, t.w.Put(ref, a.Dict(append(a.Entries(1), cos.E("Kids", a.Array(leaves)))))
 }
 
-func (t *Tree) appendNum(b []byte, key int, space bool) []byte {
-	if space {
-		b = append(b, ' ')
-	}
-	b = cos.AppendInt(b, int64(key))
+// next is the difference from an object to the one behind it, as it is kept.
+const next = 2
+
+// appendElements appends the elements of a key.
+func (t *Tree) appendElements(b []byte, key int) []byte {
 	n := &t.nums[key]
 	if !n.ref.IsZero() {
-		b = append(b, ' ')
-		return cos.AppendRef(b, n.ref)
+		return cos.AppendRef(append(b, ' '), n.ref)
 	}
 	b = append(b, '[')
 	var at int64
@@ -403,7 +444,13 @@ func (t *Tree) appendNum(b []byte, key int, space bool) []byte {
 			b = append(b, ' ')
 		}
 		at, diffs = at+diff, diffs[size:]
-		b = cos.AppendRef(b, cos.Ref{Num: uint32(at)}) //nolint:gosec // G115: the number of an object
+		first := cos.Ref{Num: uint32(at)} //nolint:gosec // G115: the number of an object
+		run := 1
+		for ; len(diffs) > 0 && diffs[0] == next; diffs = diffs[1:] {
+			run++
+		}
+		b = cos.AppendRefs(b, first, run)
+		at += int64(run - 1)
 	}
 	return append(b, ']')
 }
