@@ -14,6 +14,13 @@ func (e *Emitter) begin(p *layout.Page) error {
 	if e.tree == nil {
 		return nil
 	}
+	n := 0
+	for _, el := range p.Begun {
+		if el.Ref().IsZero() {
+			n++
+		}
+	}
+	e.tree.Expect(n)
 	for _, el := range p.Begun {
 		if err := e.add(el); err != nil {
 			return err

@@ -207,18 +207,23 @@ func (e *Elem) cellAttributes() string {
 // elements after it.
 type head struct {
 	typ          Type
-	ns           cos.Ref
-	parent, page cos.Ref
+	parent, page cos.Ref // no parent: it is of one element alone
 	body         []byte
+}
+
+// bare reports whether an element is told apart by its type, its place and its content alone.
+func (e *Elem) bare() bool {
+	return e.Lang == "" && e.Alt == "" && e.id == 0 && len(e.attrs) == 0 && len(e.refers) == 0 && e.Counterpart == nil && e.Type != H
+}
+
+// fits reports whether h is the head of e.
+func (h *head) fits(e *Elem) bool {
+	return h.typ == e.Type && h.parent == e.Parent.ref && h.page == e.page && e.bare()
 }
 
 // of makes h the head of e in PDF syntax. PDF 1.7 has no namespaces, and there ns is zero; a
 // heading beneath the lowest that it has is one of that.
 func (h *head) of(e *Elem, ns cos.Ref) {
-	bare := e.Lang == "" && e.Alt == "" && e.id == 0 && len(e.attrs) == 0 && len(e.refers) == 0 && e.Type != H
-	if bare && h.typ == e.Type && h.parent == e.Parent.ref && h.page == e.page && h.ns == ns && len(h.body) > 0 {
-		return
-	}
 	b := append(h.body[:0], "<</Type/StructElem/S"...)
 	if ns.IsZero() {
 		b = (&Elem{Type: e.Type, Level: min(e.Level, MostLevels17)}).AppendName(b)
@@ -232,11 +237,11 @@ func (h *head) of(e *Elem, ns cos.Ref) {
 		b = append(b, "/Pg "...)
 		b = cos.AppendRef(b, e.page)
 	}
-	if h.body = b; bare {
-		h.typ, h.ns, h.parent, h.page = e.Type, ns, e.Parent.ref, e.page
+	if h.body = b; e.bare() {
+		h.typ, h.parent, h.page = e.Type, e.Parent.ref, e.page
 		return
 	}
-	h.parent = cos.Ref{} // of no element
+	h.parent = cos.Ref{}
 	if e.Lang != "" {
 		b = append(b, "/Lang"...)
 		b = cos.AppendText(b, e.Lang)

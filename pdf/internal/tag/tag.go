@@ -28,13 +28,15 @@ type Tree struct {
 	// Old says that types of tables which came with PDF 1.5 are to have roles of 1.4.
 	Old bool
 
-	w     *cos.Writer
-	root  Elem // only its object: the parent of the Document
-	doc   Elem
-	ns    [len(namespaceURI)]cos.Ref
-	attrs map[string]cos.Ref
-	head  head // of the element that was written last
-	buf   []byte
+	w        *cos.Writer
+	root     Elem // only its object: the parent of the Document
+	doc      Elem
+	ns       [len(namespaceURI)]cos.Ref
+	attrs    map[string]cos.Ref
+	next     cos.Ref // of the elements that are expected
+	expected int
+	head     head // of the element that was written last
+	buf      []byte
 	// What is written goes to the writer many elements at a time.
 	written []cos.RawObject
 	body    []byte
@@ -112,15 +114,28 @@ func (t *Tree) Release() {
 // Document returns the root element.
 func (t *Tree) Document() *Elem { return &t.doc }
 
+// Expect reserves the objects of the next n elements, all of which must be added.
+func (t *Tree) Expect(n int) {
+	if t.expected == 0 {
+		t.next, t.expected = t.w.ReserveN(n), n
+	}
+}
+
 // Add makes e the last kid of its parent, which must be in the tree already, and
 // gives it its object.
 func (t *Tree) Add(e *Elem) error {
 	if e.Parent == nil {
 		e.Parent = &t.doc
 	}
-	e.ref, e.kids = t.w.Reserve(), e.oneKid[:0]
+	if e.kids = e.oneKid[:0]; t.expected > 0 {
+		e.ref = t.next
+		t.next.Num++
+		t.expected--
+	} else {
+		e.ref = t.w.Reserve()
+	}
 	p := e.Parent
-	if n := len(t.spare); n > 0 && len(p.kids) == cap(p.kids) && len(p.kids) < cap(t.spare[n-1]) {
+	if n := len(t.spare); len(p.kids) == cap(p.kids) && n > 0 && len(p.kids) < cap(t.spare[n-1]) {
 		p.kids = append(t.spare[n-1], p.kids...)
 		t.spare = t.spare[:n-1]
 	}
@@ -248,21 +263,23 @@ func (t *Tree) write(e *Elem) error {
 	if t.Closed != nil {
 		t.Closed(e)
 	}
-	if e.Counterpart != nil {
-		e.Refer(e.Counterpart.ref)
-		e.Counterpart = nil
-	}
-	var ns cos.Ref
-	if t.w.Version() == cos.V20 {
-		var err error
-		if ns, err = t.namespace(types[e.Type].ns); err != nil {
-			return err
+	if !t.head.fits(e) {
+		if e.Counterpart != nil {
+			e.Refer(e.Counterpart.ref)
+			e.Counterpart = nil
 		}
+		var ns cos.Ref
+		if t.w.Version() == cos.V20 {
+			var err error
+			if ns, err = t.namespace(types[e.Type].ns); err != nil {
+				return err
+			}
+		}
+		t.head.of(e, ns)
 	}
 	if err := t.arrayOf(len(e.kids)); err != nil {
 		return err
 	}
-	t.head.of(e, ns)
 	t.body = append(e.appendTail(append(t.body, t.head.body...)), '\n')
 	t.written = append(t.written, cos.RawObject{Ref: e.ref, End: len(t.body)})
 	if len(t.body) < mostBody {
