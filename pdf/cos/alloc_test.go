@@ -75,3 +75,36 @@ func TestStreamsThatDoNotShrinkAllocateOnce(t *testing.T) {
 		t.Errorf("10 streams of 1 MiB allocate %d KiB", n>>10)
 	}
 }
+
+// TestArenaLetsGoOfObjects: what is written is not held by what is made after it, however kinds and
+// lengths of objects fall together.
+func TestArenaLetsGoOfObjects(t *testing.T) {
+	for _, entries := range []int{3, 7, 9} {
+		w := cos.NewWriter(io.Discard, cos.Options{})
+		put := func(n int) {
+			a := w.Arena()
+			for i := range n {
+				action := append(a.Entries(2), cos.E("S", cos.Name("URI")), cos.E("URI", a.String("https://example.com/")))
+				d := append(a.Entries(entries), cos.E("Rect", a.List(a.Fixed(int64(i)), a.Int(i))), cos.E("A", a.Dict(action)), cos.E("P", a.Ref(cos.Ref{Num: 1})))
+				if err := w.Put(w.Reserve(), a.Dict(d)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		heap := func() int64 {
+			runtime.GC()
+			runtime.GC()
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			return int64(m.HeapAlloc) //nolint:gosec // G115: of a test
+		}
+		put(2_000)
+		before := heap()
+		put(20_000)
+		grown := heap() - before
+		runtime.KeepAlive(w)
+		if grown > 1<<20 { // cross-reference data: eight bytes each
+			t.Errorf("dictionaries of %d entries: 20,000 objects hold %d KiB", entries, grown>>10)
+		}
+	}
+}

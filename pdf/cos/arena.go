@@ -93,6 +93,25 @@ func As[T Object](o Object) (v T, ok bool) {
 	return v, false
 }
 
+// turn is called between objects. A piece holds what was made with it, and what that refers to:
+// pieces of different kinds that overlap would hold each other, one behind the other, from the first
+// page of a long document to the last. When one is used up, all begin anew.
+func (a *Arena) turn() {
+	if !a.entries.used && !a.objects.used {
+		return
+	}
+	a.refs.turn()
+	a.fixed.turn()
+	a.ints.turn()
+	a.names.turn()
+	a.texts.turn()
+	a.strings.turn()
+	a.arrays.turn()
+	a.dicts.turn()
+	a.objects.turn()
+	a.entries.turn()
+}
+
 // reset takes all back for a file of other options.
 func (a *Arena) reset(values bool) {
 	a.values = values
@@ -113,6 +132,7 @@ type pieces[T any] struct {
 	free  []T
 	first []T
 	taken int
+	used  bool // one was used up since the last turn
 }
 
 // leastPiece and mostPiece bound a piece, in values.
@@ -123,11 +143,19 @@ func (p *pieces[T]) one() *T { return &p.take(1)[0] }
 func (p *pieces[T]) take(n int) []T {
 	if n > len(p.free) {
 		p.free = make([]T, max(n, min(max(p.taken, leastPiece), mostPiece)))
+		p.used = p.taken > 0
 	}
 	p.taken += n
 	s := p.free[:n:n]
 	p.free = p.free[n:]
 	return s
+}
+
+func (p *pieces[T]) turn() {
+	if p.taken > 0 {
+		p.free = nil
+	}
+	p.used = false
 }
 
 // reset clears what was taken of the first piece, which grows to what files need.
@@ -136,5 +164,5 @@ func (p *pieces[T]) reset() {
 	if p.taken > len(p.first) && len(p.first) < mostPiece {
 		p.first = make([]T, min(max(p.taken, leastPiece), mostPiece))
 	}
-	p.free, p.taken = p.first, 0
+	p.free, p.taken, p.used = p.first, 0, false
 }

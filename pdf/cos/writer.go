@@ -242,6 +242,7 @@ func (w *Writer) Put(ref Ref, o Object) error {
 	if err := w.check(ref, o); err != nil {
 		return w.fail(err)
 	}
+	w.arena.turn()
 	if w.opt.Classic {
 		return w.direct(ref, o)
 	}
