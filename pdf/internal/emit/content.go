@@ -43,10 +43,10 @@ type content struct {
 	turned   *layout.TurnItem // that what is drawn is in; nil: none
 }
 
-// moved is where a Td operator stands.
+// moved is a Td operator that stands in the stream, operands included.
 type moved struct {
-	x, y int32
-	at   uint32
+	x, y         int32
+	from, at, to uint32 // where it begins, the first operand ends and it ends
 }
 
 // repeat tells that what is appended next stands in the stream already, from position of on.
@@ -330,7 +330,8 @@ func (c *content) setFont(face *font.Face, size doc.Length) *fontRes {
 // moveTo begins a line of text at a place of the page.
 func (c *content) moveTo(left, base doc.Length, slanted bool) {
 	x, y := hundredths(left), hundredths(c.height-base)
-	move := " Td\n"
+	const td = " Td\n"
+	move := td
 	dx, dy := x-c.lineX, y-c.lineY
 	if slanted || c.slanted { // the matrix is set anew: Td would move along the slant (9.4.2)
 		move, dx, dy = " Tm\n", x, y
@@ -340,24 +341,28 @@ func (c *content) moveTo(left, base doc.Length, slanted bool) {
 			c.b = append(c.b, "1 0 0 1 "...)
 		}
 	}
+	c.lineX, c.lineY = x, y
+	//nolint:gosec // G115: what is cut off is missed as what repeats
+	m, is := &c.moves[uint64(dx*31+dy)*0x9E3779B97F4A7C15>>57], moved{x: int32(dx), y: int32(dy), from: uint32(len(c.b))}
+	if is.x == m.x && is.y == m.y && m.to > 0 && move == td { // as in most cells of a table
+		is.at, is.to = is.from+m.at-m.from, is.from+m.to-m.from
+		c.repeats = append(c.repeats, cos.Repeat{At: is.at, Of: m.at})
+		c.b = append(c.b, c.b[m.from:m.to]...)
+		*m = is
+		c.lastMove = int(is.at)
+		return
+	}
 	c.num(dx)
 	of := c.lastMove
 	c.lastMove = len(c.b)
-	//nolint:gosec // G115: what is cut off is missed as what repeats
-	m, is := &c.moves[uint64(dx*31+dy)*0x9E3779B97F4A7C15>>57], moved{int32(dx), int32(dy), uint32(c.lastMove)}
-	if m.x == is.x && m.y == is.y && m.at > 0 {
-		of = int(m.at)
-	}
-	*m = is
 	c.repeat(of)
-	if dy == 0 && move == " Td\n" { // as most are
-		c.b = append(c.b, " 0 Td\n"...)
-	} else {
-		c.b = append(c.b, ' ')
-		c.num(dy)
-		c.b = append(c.b, move...)
+	c.b = append(c.b, ' ')
+	c.num(dy)
+	c.b = append(c.b, move...)
+	if move == td {
+		is.at, is.to = uint32(c.lastMove), uint32(len(c.b)) //nolint:gosec // G115: as above
+		*m = is
 	}
-	c.lineX, c.lineY = x, y
 }
 
 // embolden has glyphs filled and stroked (9.3.6): that is bold where a family has no such face.
