@@ -139,8 +139,9 @@ func (c *content) mark(el *tag.Elem, art layout.Artifact) error {
 	last := &c.marks[el.Type]
 	c.repeat(int(*last))
 	*last = uint32(len(c.b)) //nolint:gosec // G115: a stream in memory
-	c.b = el.AppendName(c.b)
-	c.b = append(c.b, "<</MCID "...)
+	if c.b = append(c.b, marked[el.Type]...); el.Type == tag.H {
+		c.b = append(el.AppendName(c.b), withContent...)
+	}
 	c.b = cos.AppendInt(c.b, int64(c.mcid))
 	c.b = append(c.b, ">>BDC\n"...)
 	el.AddContent(c.pi.ref, c.mcid)
@@ -148,6 +149,19 @@ func (c *content) mark(el *tag.Elem, art layout.Artifact) error {
 	c.mcid++
 	return nil
 }
+
+// marked opens the content of elements, by type; those of headings have a number (14.6).
+var marked = func() (open [tag.NumTypes]string) {
+	for t := range open {
+		if typ := tag.Type(t); typ != tag.H { //nolint:gosec // G115: an index of types
+			open[t] = "/" + typ.String() + withContent
+		}
+	}
+	return open
+}()
+
+// withContent stands between the type of a sequence and the number of its content.
+const withContent = "<</MCID "
 
 // artifacts opens the artifacts, by kind (14.8.2.2.2).
 var artifacts = [...]string{
