@@ -142,8 +142,8 @@ func (p *pieces[T]) one() *T { return &p.take(1)[0] }
 
 func (p *pieces[T]) take(n int) []T {
 	if n > len(p.free) {
+		p.used = p.free != nil
 		p.free = make([]T, max(n, min(max(p.taken, leastPiece), mostPiece)))
-		p.used = p.taken > 0
 	}
 	p.taken += n
 	s := p.free[:n:n]
