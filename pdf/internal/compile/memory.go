@@ -44,11 +44,15 @@ func Poison(m *Memory) { m.poisons = true }
 // frames.
 const mostKept, mostBatches, mostDepths = 4096, 8, 16
 
+// mostData is how many values of data are kept, 1.5 MiB: as many as a table of some thousand rows
+// has.
+const mostData = 1 << 15
+
 // Reset forgets the document: nothing that was made of it may be used any more.
 func (m *Memory) Reset() {
 	m.renders.Reset()
 	m.machine.Reset()
-	m.data.Reset(mostKept)
+	m.data.Reset(mostData)
 	d := &m.decoder
 	clear(d.stack[:cap(d.stack)])
 	clear(d.path[:cap(d.path)])

@@ -153,8 +153,8 @@ func (a *Arena) Grow(n int) { a.b.vals = slices.Grow(a.b.vals, n) }
 
 // Reset forgets all values, which may not be used any more, and keeps memory for as many as most.
 func (a *Arena) Reset(most int) {
-	vals := a.b.vals[:cap(a.b.vals)]
-	if clear(vals); len(vals) > most {
+	vals := a.b.vals // behind them is nothing
+	if clear(vals); cap(vals) > most {
 		vals = nil
 	}
 	a.b = box{vals: vals[:0]}
