@@ -2,6 +2,7 @@ package cos
 
 import (
 	"encoding/hex"
+	"io"
 	"slices"
 )
 
@@ -15,9 +16,25 @@ type Encryption struct {
 	PlainMetadata bool
 }
 
-// Cipher encrypts one string or stream: it appends the encrypted data to dst.
+// Cipher encrypts one string or stream after the other.
 type Cipher interface {
+	// Encrypt appends the encrypted data to dst.
 	Encrypt(dst, data []byte) ([]byte, error)
+	// Reader returns what reads size bytes of data encrypted, to the bytes of Encrypt, and how many
+	// that are.
+	Reader(data io.Reader, size int64) (io.Reader, int64, error)
+}
+
+// secretDict returns the dictionary of a stream as it is in the file, and whether its data is
+// encrypted.
+func (w *Writer) secretDict(dict Dict) (Dict, bool, error) {
+	e := w.opt.Encrypt
+	if e == nil || e.PlainMetadata && dict.Get("Type") == Name("Metadata") {
+		return dict, false, nil
+	}
+	o, err := w.sealed(dict)
+	dict, _ = o.(Dict) // sealed returns what it was given
+	return dict, true, err
 }
 
 // sealed returns an object whose strings are encrypted, when the file is.

@@ -17,6 +17,19 @@ func (shout) Encrypt(dst, data []byte) ([]byte, error) {
 	return append(append(append(dst, '['), bytes.ToUpper(data)...), ']'), nil
 }
 
+func (c shout) Reader(data io.Reader, size int64) (io.Reader, int64, error) {
+	return io.MultiReader(strings.NewReader("["), upper{data}, strings.NewReader("]")), size + 2, nil
+}
+
+// upper reads letters as capitals.
+type upper struct{ r io.Reader }
+
+func (u upper) Read(p []byte) (int, error) {
+	n, err := u.r.Read(p)
+	copy(p, bytes.ToUpper(p[:n]))
+	return n, err //nolint:wrapcheck // a test
+}
+
 // TestStringsOfEncryptedFiles: every kind of string of an object outside object streams goes
 // through the cipher as the bytes it stands for; the encryption dictionary and the trailer stay.
 func TestStringsOfEncryptedFiles(t *testing.T) {
@@ -52,8 +65,14 @@ func TestCipherThatFails(t *testing.T) {
 	if err := w.Err(); err == nil {
 		t.Error("the writer goes on")
 	}
+	w.Reset(io.Discard, cos.Options{Encrypt: &cos.Encryption{Cipher: broken{}}})
+	if err := w.CopyStreamFrom(w.Reserve(), nil, strings.NewReader("x"), 1); err == nil || w.Err() == nil {
+		t.Errorf("read: %v, then %v", err, w.Err())
+	}
 }
 
 type broken struct{}
 
 func (broken) Encrypt([]byte, []byte) ([]byte, error) { return nil, io.ErrUnexpectedEOF }
+
+func (broken) Reader(io.Reader, int64) (io.Reader, int64, error) { return nil, 0, io.ErrUnexpectedEOF }

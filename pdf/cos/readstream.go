@@ -2,6 +2,7 @@ package cos
 
 import (
 	"errors"
+	"io"
 	"strings"
 
 	"example.com/quire/pdf/internal/diag"
@@ -47,6 +48,30 @@ func (r *Reader) RawInto(buf []byte, s *Stream) ([]byte, error) {
 		return nil, &ReadError{Ref: s.Ref, Offset: s.at, Reason: err.Error()}
 	}
 	return b, nil
+}
+
+// RawReader returns what reads the data of a stream as the file has it, [Stream.Size] bytes, which
+// are not decrypted.
+func (r *Reader) RawReader(s *Stream) (io.Reader, error) {
+	if most := r.opt.Limits.StreamBytes; s.size > most {
+		return nil, limitError("StreamBytes", s.size, most, place(s.Ref, s.at))
+	}
+	return &rawReader{r, s.at, s.size}, nil
+}
+
+type rawReader struct {
+	r        *Reader
+	at, left int64
+}
+
+// Read implements io.Reader.
+func (s *rawReader) Read(p []byte) (int, error) {
+	if s.left <= 0 {
+		return 0, io.EOF
+	}
+	b, err := s.r.bytesInto(p, s.at, min(int64(len(p)), s.left))
+	s.at, s.left = s.at+int64(len(b)), s.left-int64(len(b))
+	return len(b), err
 }
 
 // RawStart returns how the data of a stream begins, n bytes at the most where the file is not

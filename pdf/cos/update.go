@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"maps"
 	"math/bits"
 	"slices"
@@ -93,15 +94,34 @@ func (u *Update) EncodedStream(ref Ref, dict Dict, filter Name, data []byte) err
 
 // CopyStream writes a stream whose dictionary says how data is encoded. Length is set here.
 func (u *Update) CopyStream(ref Ref, dict Dict, data []byte) error {
+	return u.stream(ref, dict, len(data), func(dst []byte) error {
+		copy(dst, data)
+		return nil
+	})
+}
+
+// CopyStreamFrom is [Update.CopyStream] of size bytes that are read.
+func (u *Update) CopyStreamFrom(ref Ref, dict Dict, data io.Reader, size int64) error {
+	return u.stream(ref, dict, int(size), func(dst []byte) error {
+		_, err := io.ReadFull(data, dst)
+		return err
+	})
+}
+
+func (u *Update) stream(ref Ref, dict Dict, size int, fill func(dst []byte) error) error {
 	if dict.Get("Length") != nil {
 		return &ObjectError{Ref: ref, Reason: "stream dictionary names Length itself"}
 	}
 	if err := u.begin(ref); err != nil {
 		return err
 	}
-	u.buf = append(slices.Clip(dict), E("Length", Int(len(data)))).AppendPDF(u.buf)
-	u.buf = append(append(append(u.buf, "\nstream\n"...), data...), "\nendstream\nendobj\n"...)
-	return nil
+	u.buf = append(slices.Clip(dict), E("Length", Int(size))).AppendPDF(u.buf)
+	u.buf = append(u.buf, "\nstream\n"...)
+	from := len(u.buf)
+	u.buf = slices.Grow(u.buf, size)[:from+size]
+	err := fill(u.buf[from:])
+	u.buf = append(u.buf, "\nendstream\nendobj\n"...)
+	return err
 }
 
 // begin opens an object.

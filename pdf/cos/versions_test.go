@@ -85,6 +85,10 @@ type plainCipher struct{}
 
 func (plainCipher) Encrypt(dst, data []byte) ([]byte, error) { return append(dst, data...), nil }
 
+func (plainCipher) Reader(data io.Reader, size int64) (io.Reader, int64, error) {
+	return data, size, nil
+}
+
 // TestClassicFilesAreNotEncrypted: strings of PutRaw would stay readable in them.
 func TestClassicFilesAreNotEncrypted(t *testing.T) {
 	w := cos.NewWriter(io.Discard, cos.Options{Classic: true, Encrypt: &cos.Encryption{Cipher: plainCipher{}}})

@@ -1,6 +1,7 @@
 package cos
 
 import (
+	"bytes"
 	"crypto"
 	"crypto/sha256"
 	"encoding/binary"
@@ -9,6 +10,7 @@ import (
 	"hash"
 	"io"
 	"slices"
+	"sync"
 )
 
 // Version is the PDF version of a file.
@@ -42,6 +44,9 @@ const (
 	leastDeflated = 256
 	// bufferBytes is what is gathered before the underlying writer is called.
 	bufferBytes = 32 << 10
+	// pieceBytes is how much of a long stream is gathered, so that it is hashed while what comes
+	// after it is read, encoded and handed on.
+	pieceBytes = 256 << 10
 	// keptLen bounds each buffer that Reset keeps: one large document is no reason
 	// to hold its size for ever.
 	keptLen = 1 << 19
@@ -109,6 +114,8 @@ type Writer struct {
 	buf     []byte // written, not yet handed to out
 	flushed int64  // handed to out
 	hash    hash.Hash
+	hashing sync.WaitGroup    // of a piece of a long stream, by a goroutine
+	hashed  []byte            // the piece, then the buffer of the one after the next
 	id      [sha256.Size]byte // of what was written before the cross-reference data
 	digest  hash.Hash         // of a signature by another function than hash; nil: there is none
 	held    bool              // nothing is handed to out
@@ -158,6 +165,7 @@ func (w *Writer) Reset(out io.Writer, o Options) {
 	if o.Deflater == nil {
 		o.Deflater = NewFlate()
 	}
+	w.hashing.Wait() // for the piece of a document that was given up
 	o.Limits = o.Limits.withDefaults(o.Version)
 	o.Classic = o.Classic || o.Version == V14
 	w.arena.reset(o.Encrypt != nil)
@@ -171,6 +179,7 @@ func (w *Writer) Reset(out io.Writer, o Options) {
 	w.xref.add(1, entryFree)
 	w.body, w.packed, w.secret, w.objs, w.heads = kept(w.body), kept(w.packed), kept(w.secret), kept(w.objs), w.heads[:0]
 	w.told, w.repeats = kept(w.told), kept(w.repeats)
+	w.hashed = kept(w.hashed)
 	clear(w.alike[:])
 	if w.buf = kept(w.buf); w.buf == nil {
 		w.buf = make([]byte, 0, bufferBytes+4<<10)
@@ -412,6 +421,14 @@ func (w *Writer) EncodedStream(ref Ref, dict Dict, filter Name, data []byte) err
 // CopyStream writes a stream object of another file: dict gives the filters with which data is
 // encoded. Length is set here and must not be in dict.
 func (w *Writer) CopyStream(ref Ref, dict Dict, data []byte) error {
+	if err := w.copies(ref, dict); err != nil {
+		return err
+	}
+	return w.stream(ref, dict, "", data)
+}
+
+// copies claims the number of a stream that is copied and checks its dictionary.
+func (w *Writer) copies(ref Ref, dict Dict) error {
 	if err := w.claim(ref); err != nil {
 		return err
 	}
@@ -421,23 +438,49 @@ func (w *Writer) CopyStream(ref Ref, dict Dict, data []byte) error {
 	if dict.Get("Length") != nil {
 		return w.fail(&ObjectError{Ref: ref, Reason: "stream dictionary names Length itself"})
 	}
-	return w.stream(ref, dict, "", data)
+	return nil
+}
+
+// CopyStreamFrom is [Writer.CopyStream] of size bytes that are read while they are written: of a
+// long stream, no more than two pieces are in memory.
+func (w *Writer) CopyStreamFrom(ref Ref, dict Dict, data io.Reader, size int64) error {
+	if err := w.copies(ref, dict); err != nil {
+		return err
+	}
+	return w.streamFrom(ref, dict, "", data, size)
 }
 
 // stream writes a stream that was checked, encrypted when the file is.
 func (w *Writer) stream(ref Ref, dict Dict, filter Name, data []byte) error {
-	if e := w.opt.Encrypt; e != nil && (!e.PlainMetadata || dict.Get("Type") != Name("Metadata")) {
-		o, err := w.sealed(dict)
-		if err != nil {
-			return w.fail(err)
+	if len(data) >= pieceBytes {
+		return w.streamFrom(ref, dict, filter, bytes.NewReader(data), int64(len(data)))
+	}
+	dict, secret, err := w.secretDict(dict)
+	if err == nil && secret {
+		if w.secret, err = w.opt.Encrypt.Cipher.Encrypt(w.secret[:0], data); err == nil {
+			data = w.secret
 		}
-		dict = o.(Dict) //nolint:forcetypeassert // sealed returns what it was given
-		if w.secret, err = e.Cipher.Encrypt(w.secret[:0], data); err != nil {
-			return w.fail(err)
-		}
-		data = w.secret
+	}
+	if err != nil {
+		return w.fail(err)
 	}
 	return w.encoded(ref, dict, filter, data)
+}
+
+// streamFrom is stream of data that is read.
+func (w *Writer) streamFrom(ref Ref, dict Dict, filter Name, data io.Reader, size int64) error {
+	dict, secret, err := w.secretDict(dict)
+	if err == nil && secret {
+		data, size, err = w.opt.Encrypt.Cipher.Reader(data, size)
+	}
+	if err != nil {
+		return w.fail(err)
+	}
+	w.beginStream(ref, dict, filter, size)
+	if err := w.pieces(data, size); err != nil {
+		return w.fail(fmt.Errorf("cos: write object %d: %w", ref.Num, err))
+	}
+	return w.endStream()
 }
 
 // encoded writes a stream as it is.
@@ -640,6 +683,35 @@ func (w *Writer) data(b []byte) {
 	w.write(b)
 }
 
+// pieces appends stream data that is read. Its errors are those of reading.
+func (w *Writer) pieces(data io.Reader, size int64) error {
+	for size > 0 && w.err == nil {
+		from := len(w.buf)
+		n := int(min(size, int64(max(pieceBytes-from, 0))))
+		w.buf = slices.Grow(w.buf, n)[:from+n]
+		if _, err := io.ReadFull(data, w.buf[from:]); err != nil {
+			if errors.Is(err, io.EOF) {
+				err = io.ErrUnexpectedEOF
+			}
+			return err
+		}
+		size -= int64(n)
+		if len(w.buf) >= pieceBytes {
+			w.piece()
+		}
+	}
+	return nil
+}
+
+// piece hands the buffer on and has it hashed by a goroutine. What follows goes to another buffer.
+func (w *Writer) piece() {
+	w.hashing.Wait()
+	b := w.buf
+	w.hashing.Go(func() { w.sum(b) })
+	w.buf, w.hashed = w.hashed[:0], b
+	w.hand(b)
+}
+
 // pass hands the buffer on when it is full.
 func (w *Writer) pass() error {
 	if len(w.buf) >= bufferBytes && !w.held {
@@ -654,12 +726,22 @@ func (w *Writer) pass() error {
 	return w.err
 }
 
+// drain hands the buffer on. All that was handed on is hashed then.
 func (w *Writer) drain() {
 	w.write(w.buf)
 	w.buf = w.buf[:0]
 }
 
 func (w *Writer) write(b []byte) {
+	w.hand(b)
+	w.hashing.Wait()
+	if w.err == nil {
+		w.sum(b)
+	}
+}
+
+// hand hands bytes to the underlying writer.
+func (w *Writer) hand(b []byte) {
 	if w.err != nil || len(b) == 0 {
 		return
 	}
@@ -670,8 +752,11 @@ func (w *Writer) write(b []byte) {
 	}
 	if err != nil {
 		_ = w.fail(fmt.Errorf("cos: write: %w", err))
-		return
 	}
+}
+
+// sum hashes bytes that are handed on.
+func (w *Writer) sum(b []byte) {
 	w.hash.Write(b)
 	if w.digest != nil && !w.signed.done {
 		w.digest.Write(b)
@@ -681,6 +766,7 @@ func (w *Writer) write(b []byte) {
 func (w *Writer) fail(err error) error {
 	if w.err == nil {
 		w.err = err
+		w.hashing.Wait() // nothing goes on behind the error
 		w.xref.release()
 	}
 	return w.err

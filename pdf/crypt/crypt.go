@@ -15,6 +15,7 @@ import (
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -225,18 +226,86 @@ func hash(password, salt, u []byte) []byte {
 // Encrypt appends data as it is stored in an encrypted string or stream: a random initialisation
 // vector, then AES-256 in CBC mode with the padding of RFC 8018 (7.6.3.3).
 func (h *Handler) Encrypt(dst, data []byte) ([]byte, error) {
-	start, whole := len(dst), len(data)/aes.BlockSize*aes.BlockSize
-	dst = slices.Grow(dst, whole+2*aes.BlockSize)[:start+whole+2*aes.BlockSize]
+	start, size := len(dst), stored(len(data))
+	dst = slices.Grow(dst, size)[:start+size]
 	vector, body := dst[start:start+aes.BlockSize], dst[start+aes.BlockSize:]
 	if _, err := io.ReadFull(h.rand, vector); err != nil {
 		return nil, fmt.Errorf("crypt: read random bytes: %w", err)
 	}
-	last, pad := body[whole:], aes.BlockSize-len(data)%aes.BlockSize
-	for i := copy(last, data[whole:]); i < len(last); i++ {
-		last[i] = byte(pad)
-	}
+	whole := len(body) - aes.BlockSize
+	pad(body[whole:], data[whole:])
 	mode := cipher.NewCBCEncrypter(h.block, vector)
 	mode.CryptBlocks(body, data[:whole])
-	mode.CryptBlocks(last, last)
+	mode.CryptBlocks(body[whole:], body[whole:])
 	return dst, nil
+}
+
+// stored is how many bytes so many take when they are encrypted.
+func stored[T int | int64](n T) T { return n/aes.BlockSize*aes.BlockSize + 2*aes.BlockSize }
+
+// pad makes the last block of what is left of the data.
+func pad(last, left []byte) {
+	n := copy(last, left)
+	for i := n; i < len(last); i++ {
+		last[i] = byte(len(last) - n)
+	}
+}
+
+// Reader returns what reads size bytes of data as Encrypt would store them, and how many that are.
+func (h *Handler) Reader(data io.Reader, size int64) (io.Reader, int64, error) {
+	r := &reader{data: data, size: size}
+	if _, err := io.ReadFull(h.rand, r.block[:]); err != nil {
+		return nil, 0, fmt.Errorf("crypt: read random bytes: %w", err)
+	}
+	r.left = r.block[:]
+	r.mode = cipher.NewCBCEncrypter(h.block, r.block[:])
+	return r, stored(size), nil
+}
+
+// reader encrypts what it reads.
+type reader struct {
+	data  io.Reader
+	size  int64 // of the data that is not read yet; -1: the last block is made
+	mode  cipher.BlockMode
+	block [aes.BlockSize]byte
+	left  []byte // of block
+}
+
+// Read implements io.Reader.
+func (r *reader) Read(p []byte) (int, error) {
+	if len(r.left) == 0 && r.size >= 0 {
+		if n := int(min(int64(len(p)), r.size)) &^ (aes.BlockSize - 1); n > 0 {
+			if err := r.fill(p[:n]); err != nil {
+				return 0, err
+			}
+			r.mode.CryptBlocks(p[:n], p[:n])
+			return n, nil
+		}
+		var plain [aes.BlockSize]byte
+		n := int(min(r.size, aes.BlockSize))
+		if err := r.fill(plain[:n]); err != nil {
+			return 0, err
+		}
+		if n < aes.BlockSize {
+			pad(plain[:], plain[:n])
+			r.size = -1
+		}
+		r.mode.CryptBlocks(r.block[:], plain[:])
+		r.left = r.block[:]
+	}
+	n := copy(p, r.left)
+	if r.left = r.left[n:]; n == 0 && len(p) > 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+// fill reads as much data as there is room for.
+func (r *reader) fill(p []byte) error {
+	n, err := io.ReadFull(r.data, p)
+	r.size -= int64(n)
+	if errors.Is(err, io.EOF) { // what was told is not there
+		err = io.ErrUnexpectedEOF
+	}
+	return err
 }

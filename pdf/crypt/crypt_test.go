@@ -5,8 +5,11 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"encoding/binary"
+	"errors"
+	"io"
 	"math/rand/v2"
 	"testing"
+	"testing/iotest"
 )
 
 // open is what a reader does (algorithm 2.A): it returns the key of the document when the password
@@ -69,6 +72,54 @@ func TestPasswordsUnlockTheKey(t *testing.T) {
 					t.Errorf("%q comes back as %q", text, got)
 				}
 			}
+		}
+	}
+}
+
+// TestReaderEncryptsAlike: what is read encrypted are the bytes of Encrypt, however much is read at
+// once.
+func TestReaderEncryptsAlike(t *testing.T) {
+	data := make([]byte, 1<<12)
+	_, _ = rand.NewChaCha8([32]byte{2}).Read(data)
+	rng := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a test
+	handler := func() *Handler {
+		h, err := New(Options{Owner: "owner"}, rand.NewChaCha8([32]byte{1}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	one, other := handler(), handler()
+	for _, n := range []int{0, 1, 15, 16, 17, 31, 32, 33, 100, 160, 1000, 1 << 12} {
+		for _, reader := range []func(io.Reader) io.Reader{
+			func(r io.Reader) io.Reader { return r }, iotest.OneByteReader, iotest.HalfReader, iotest.DataErrReader,
+		} {
+			want, err := one.Encrypt(nil, data[:n])
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, size, err := other.Reader(reader(bytes.NewReader(data[:n])), int64(n))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []byte
+			for p := make([]byte, 100); err == nil; {
+				k := 0
+				k, err = r.Read(p[:1+rng.IntN(len(p))])
+				got = append(got, p[:k]...)
+			}
+			if !errors.Is(err, io.EOF) || !bytes.Equal(got, want) || size != int64(len(want)) {
+				t.Errorf("%d bytes: %d are read, of %d that are told, want %d: %v", n, len(got), size, len(want), err)
+			}
+		}
+	}
+	for _, n := range []int{0, 5, 16, 30} {
+		r, _, err := one.Reader(bytes.NewReader(data[:n]), 40)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadAll(r); err == nil {
+			t.Errorf("%d bytes instead of 40 are enough", n)
 		}
 	}
 }

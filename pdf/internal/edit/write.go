@@ -87,6 +87,7 @@ type sink interface {
 	Stream(ref cos.Ref, dict cos.Dict, data []byte) error
 	EncodedStream(ref cos.Ref, dict cos.Dict, filter cos.Name, data []byte) error
 	CopyStream(ref cos.Ref, dict cos.Dict, data []byte) error
+	CopyStreamFrom(ref cos.Ref, dict cos.Dict, data io.Reader, size int64) error
 }
 
 // copier writes the objects of a draft, each once.
@@ -136,16 +137,33 @@ func (c *copier) copy(r cos.Ref) error {
 		}
 		return c.w.Stream(to, dict, s.data)
 	}
+	compress := c.e.compress && s.dict.Get("Filter") == nil && s.dict.Get("F") == nil && c.e.name(s.dict.Get("Type")) != "Metadata"
+	if s.in.Size() >= longStream && !compress && !s.from.Encrypted() {
+		data, err := s.from.RawReader(s.in)
+		if err != nil {
+			return err
+		}
+		return c.w.CopyStreamFrom(to, c.copied(s.dict), data, s.in.Size())
+	}
 	data, err := s.from.RawInto(c.buf, s.in)
 	if err != nil {
 		return err
 	}
 	c.buf = data[:0]
-	dict, _ := c.object(c.e.uncrypted(with(s.dict, "Length", nil))).(cos.Dict)
-	if c.e.compress && s.dict.Get("Filter") == nil && s.dict.Get("F") == nil && c.e.name(s.dict.Get("Type")) != "Metadata" {
+	dict := c.copied(c.e.uncrypted(s.dict))
+	if compress {
 		return c.w.Stream(to, dict, data)
 	}
 	return c.w.CopyStream(to, dict, data)
+}
+
+// longStream is from how many bytes on a stream is copied in pieces.
+const longStream = 64 << 10
+
+// copied returns the dictionary of a stream that is copied as it is in the file.
+func (c *copier) copied(d cos.Dict) cos.Dict {
+	d, _ = c.object(with(d, "Length", nil)).(cos.Dict)
+	return d
 }
 
 // object returns an object as it is in the file: the same one where nothing of it changes.

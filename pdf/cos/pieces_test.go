@@ -1,0 +1,250 @@
+package cos_test
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/sha256"
+	"crypto/sha512"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"runtime"
+	"strconv"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"example.com/quire/pdf/cos"
+	"example.com/quire/pdf/internal/diag"
+)
+
+const kib = 1 << 10
+
+// lengths are of streams around what is written in one piece, and of longer ones.
+func lengths(rng *rand.Rand) (list []int) {
+	for range 6 {
+		around := []int{16, 32, 64, 256, 512, 900}[rng.IntN(6)] * kib
+		list = append(list, rng.IntN(300), around-rng.IntN(100), around+rng.IntN(100))
+	}
+	return list
+}
+
+// TestLongStreams: however the data of a stream comes, the file is the same, and what is hashed are
+// the bytes that were written, in their order.
+func TestLongStreams(t *testing.T) {
+	data := make([]byte, kib*kib)
+	_, _ = rand.NewChaCha8([32]byte{1}).Read(data)
+	for i := range data { // letters, for the cipher
+		data[i] = 'a' + data[i]%26
+	}
+	for name, o := range map[string]cos.Options{
+		"plain": {}, "classic": {Version: cos.V14}, "encrypted": {Encrypt: &cos.Encryption{Cipher: shout{}}},
+	} {
+		write := func(put func(w *cos.Writer, dict cos.Dict, b []byte) error) []byte {
+			rng := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a test
+			var out bytes.Buffer
+			w := cos.NewWriter(&out, o)
+			root := w.Reserve()
+			_ = w.Put(root, cos.Dict{})
+			for _, n := range lengths(rng) {
+				at := rng.IntN(len(data) - n)
+				if err := put(w, cos.Dict{cos.E("N", cos.Int(n))}, data[at:at+n]); err != nil {
+					t.Fatal(err)
+				}
+				if rng.IntN(3) == 0 {
+					_ = w.Put(w.Reserve(), cos.Int(n))
+				}
+				if rng.IntN(9) == 0 {
+					_ = w.PutDirect(w.Reserve(), cos.Int(n))
+				}
+			}
+			sum, err := w.Close(cos.Trailer{Root: root})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if sum.SHA256 != sha256.Sum256(out.Bytes()) || sum.Size != int64(out.Len()) {
+				t.Errorf("%s: the summary is of other bytes", name)
+			}
+			file := out.Bytes()
+			tail := file[bytes.LastIndex(file, []byte("startxref\n"))+len("startxref\n"):]
+			start, err := strconv.Atoi(string(tail[:bytes.IndexByte(tail, '\n')]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if id := sha256.Sum256(file[:start]); !bytes.Equal(id[:16], sum.ID[:]) {
+				t.Errorf("%s: the identifier is not of the bytes before the cross-reference data", name)
+			}
+			return file
+		}
+		file := write(func(w *cos.Writer, dict cos.Dict, b []byte) error { return w.EncodedStream(w.Reserve(), dict, "", b) })
+		if !bytes.Equal(file, write(func(w *cos.Writer, dict cos.Dict, b []byte) error { return w.CopyStream(w.Reserve(), dict, b) })) {
+			t.Errorf("%s: streams that are copied are others", name)
+		}
+		for kind, reader := range map[string]func(io.Reader) io.Reader{
+			"whole": func(r io.Reader) io.Reader { return r }, "half": iotest.HalfReader, "with its end": iotest.DataErrReader,
+		} {
+			if !bytes.Equal(file, write(func(w *cos.Writer, dict cos.Dict, b []byte) error {
+				return w.CopyStreamFrom(w.Reserve(), dict, reader(bytes.NewReader(b)), int64(len(b)))
+			})) {
+				t.Errorf("%s: streams that are read %s are others", name, kind)
+			}
+		}
+	}
+}
+
+// TestLongStreamsOfSignedFiles: the digest of another function is of the same bytes.
+func TestLongStreamsOfSignedFiles(t *testing.T) {
+	const room = 8
+	var out bytes.Buffer
+	var digest []byte
+	w := cos.NewWriter(&out, cos.Options{Signature: &cos.Signature{Hash: crypto.SHA512, Room: room, Sign: func(d []byte) ([]byte, error) {
+		digest = bytes.Clone(d)
+		return make([]byte, room), nil
+	}}})
+	root, signature := w.Reserve(), w.Reserve()
+	_ = w.Put(root, cos.Dict{})
+	_ = w.PutSignature(signature, cos.Dict{})
+	for i := range 5 {
+		_ = w.EncodedStream(w.Reserve(), nil, "", bytes.Repeat([]byte{byte(i)}, 700*kib))
+	}
+	sum, err := w.Close(cos.Trailer{Root: root})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := out.Bytes()
+	i := bytes.LastIndex(file, []byte("/Contents <"))
+	if i < 0 {
+		i = bytes.LastIndex(file, []byte("/Contents<"))
+	}
+	from := i + bytes.IndexByte(file[i:], '<')
+	if want := sha512.Sum512(append(bytes.Clone(file[:from]), file[from+2+2*room:]...)); !bytes.Equal(digest, want[:]) {
+		t.Error("what is signed are not the bytes of the file")
+	}
+	if sum.SHA256 != sha256.Sum256(file) {
+		t.Error("the summary is of other bytes")
+	}
+}
+
+// fewBytes is a writer that fails behind some bytes.
+type fewBytes int
+
+func (n *fewBytes) Write(p []byte) (int, error) {
+	if *n -= fewBytes(len(p)); *n < 0 {
+		return 0, errors.New("the disk is full")
+	}
+	return len(p), nil
+}
+
+// TestNoGoroutineIsLeft: whatever ends a writer of long streams, or if nothing does.
+func TestNoGoroutineIsLeft(t *testing.T) {
+	before := runtime.NumGoroutine()
+	data := make([]byte, 3*kib*kib)
+	long := func(w *cos.Writer) error { return w.EncodedStream(w.Reserve(), nil, "", data) }
+	for name, f := range map[string]func(w *cos.Writer) error{
+		"closed": func(w *cos.Writer) error {
+			root := w.Reserve()
+			_ = w.Put(root, cos.Dict{})
+			err := long(w)
+			_, fault := w.Close(cos.Trailer{Root: root})
+			return errors.Join(err, fault)
+		},
+		"given up": long,
+		"reset": func(w *cos.Writer) error {
+			err := long(w)
+			w.Reset(io.Discard, cos.Options{})
+			return err
+		},
+		"failed": func(w *cos.Writer) error {
+			n := fewBytes(kib * kib)
+			if w.Reset(&n, cos.Options{}); long(w) == nil || w.Err() == nil {
+				return errors.New("no error")
+			}
+			return nil
+		},
+		"out of data": func(w *cos.Writer) error {
+			err := w.CopyStreamFrom(w.Reserve(), nil, bytes.NewReader(data), int64(len(data))+1)
+			if !errors.Is(err, io.ErrUnexpectedEOF) || w.Err() == nil {
+				return errors.New("no error")
+			}
+			return nil
+		},
+		"beyond a limit": func(w *cos.Writer) error {
+			if w.Reset(io.Discard, cos.Options{Limits: cos.Limits{OutputBytes: kib * kib}}); !errors.Is(long(w), diag.ErrLimit) {
+				return errors.New("no error")
+			}
+			return nil
+		},
+	} {
+		if err := f(cos.NewWriter(io.Discard, cos.Options{})); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for i := 0; runtime.NumGoroutine() > before; i++ { // the last piece is hashed within a millisecond
+			if time.Sleep(time.Millisecond); i > 1000 {
+				t.Fatalf("%s: a goroutine is left", name)
+			}
+		}
+	}
+}
+
+// TestRawReader: it reads what Raw returns, within its limit.
+func TestRawReader(t *testing.T) {
+	var out bytes.Buffer
+	w := cos.NewWriter(&out, cos.Options{})
+	root, ref, pages := w.Reserve(), w.Reserve(), w.Reserve()
+	_ = w.Put(root, cos.Dict{cos.E("Pages", pages)})
+	_ = w.Put(pages, cos.Dict{cos.E("Type", cos.Name("Pages"))})
+	_ = w.EncodedStream(ref, nil, "", bytes.Repeat([]byte("data "), 20*kib))
+	if _, err := w.Close(cos.Trailer{Root: root}); err != nil {
+		t.Fatal(err)
+	}
+	open := func(file io.ReaderAt, most int64) (*cos.Reader, *cos.Stream) {
+		r, err := cos.NewReader(file, int64(out.Len()), cos.ReaderOptions{Limits: cos.ReadLimits{StreamBytes: most}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := r.Object(ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r, o.(*cos.Stream) //nolint:forcetypeassert // it is one
+	}
+	r, s := open(bytes.NewReader(out.Bytes()), 0)
+	want, err := r.Raw(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := r.RawReader(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := iotest.TestReader(data, want); err != nil {
+		t.Error(err)
+	}
+	r, s = open(bytes.NewReader(out.Bytes()), s.Size()-1)
+	if _, err := r.RawReader(s); !errors.Is(err, diag.ErrLimit) {
+		t.Errorf("beyond StreamBytes: %v", err)
+	}
+	file := &cut{bytes.NewReader(out.Bytes()), int64(out.Len())}
+	r, s = open(file, 0)
+	file.size = 50 * kib
+	if data, err = r.RawReader(s); err == nil {
+		_, err = io.ReadAll(data)
+	}
+	if !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("a file that became shorter: %v", err)
+	}
+}
+
+// cut is a file that becomes shorter.
+type cut struct {
+	io.ReaderAt
+	size int64
+}
+
+func (c *cut) ReadAt(p []byte, at int64) (int, error) {
+	n, err := c.ReaderAt.ReadAt(p[:max(min(int64(len(p)), c.size-at), 0)], at)
+	if n < len(p) && err == nil {
+		err = io.EOF
+	}
+	return n, err //nolint:wrapcheck // a test
+}
