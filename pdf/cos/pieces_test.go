@@ -186,6 +186,40 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 	}
 }
 
+// counting is a Deflater that counts what it is given.
+type counting struct {
+	cos.Deflater
+	n int
+}
+
+func (c *counting) Deflate(dst, src []byte, level cos.Level) ([]byte, error) {
+	c.n += len(src)
+	return c.Deflater.Deflate(dst, src, level) //nolint:wrapcheck // a test
+}
+
+// TestRandomDataIsSampled: most of it is not compressed to see that it becomes no shorter. A part
+// that becomes shorter is found, wherever it lies.
+func TestRandomDataIsSampled(t *testing.T) {
+	data := make([]byte, kib*kib+77)
+	_, _ = rand.NewChaCha8([32]byte{1}).Read(data)
+	d := &counting{Deflater: cos.NewFlate()}
+	if b, err := cos.Pack(d, nil, data, cos.LevelDefault); b != nil || err != nil || d.n > len(data)/5 {
+		t.Errorf("%d bytes of %d were compressed, to %d bytes, %v", d.n, len(data), len(b), err)
+	}
+	text := bytes.Repeat([]byte("text "), 288*kib/5)
+	for at := 0; at < len(data)-len(text); at += 100_003 {
+		mixed := bytes.Clone(data)
+		copy(mixed[at:], text)
+		want, err := d.Deflate([]byte("before"), mixed, cos.LevelDefault)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := cos.Pack(d, []byte("before"), mixed, cos.LevelDefault); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("text at %d: %d bytes, want %d, %v", at, len(got), len(want), err)
+		}
+	}
+}
+
 // TestRawReader: it reads what Raw returns, within its limit.
 func TestRawReader(t *testing.T) {
 	var out bytes.Buffer

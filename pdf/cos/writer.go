@@ -42,6 +42,10 @@ const (
 	// the name of the filter take what a shorter one would save, all but some
 	// bytes.
 	leastDeflated = 256
+	// sampleBytes is how much of each sampleEach bytes of a long stream is compressed to see
+	// whether it is worth it: compressible data is a quarter of a MiB long, or little is lost.
+	sampleBytes = 32 << 10
+	sampleEach  = 256 << 10
 	// bufferBytes is what is gathered before the underlying writer is called.
 	bufferBytes = 32 << 10
 	// pieceBytes is how much of a long stream is gathered, so that it is hashed while what comes
@@ -387,8 +391,33 @@ func compress(
 	if len(data) < leastDeflated {
 		return dst, false, nil
 	}
+	if len(data) >= 2*sampleEach && len(repeats) == 0 {
+		var same bool
+		if dst, same, err = random(d, dst, data, level); same || err != nil {
+			return dst, false, err
+		}
+	}
 	out, err = deflate(d, dst, data, repeats, level)
 	return out, err == nil && len(out)-len(dst) < len(data), err
+}
+
+// random reports whether samples of data, the first and the last bytes among them, do not become
+// shorter: those of a compressed or encrypted file do not, nor does the whole. It returns dst, in
+// what memory the samples took.
+func random(d Deflater, dst, data []byte, level Level) ([]byte, bool, error) {
+	n := len(data) / sampleEach
+	for i := range n + 1 {
+		at := i * ((len(data) - sampleBytes) / n)
+		out, err := d.Deflate(dst, data[at:at+sampleBytes], level)
+		if err != nil {
+			return dst, false, err //nolint:wrapcheck // as in deflate
+		}
+		if len(out)-len(dst) < sampleBytes {
+			return out[:len(dst)], false, nil
+		}
+		dst = out[:len(dst)]
+	}
+	return dst, true, nil
 }
 
 // FlateDecode is the filter of streams a [Deflater] compressed.
