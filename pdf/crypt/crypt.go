@@ -247,7 +247,7 @@ func stored[T int | int64](n T) T { return n/aes.BlockSize*aes.BlockSize + 2*aes
 func pad(last, left []byte) {
 	n := copy(last, left)
 	for i := n; i < len(last); i++ {
-		last[i] = byte(len(last) - n)
+		last[i] = byte(len(last) - n) //nolint:gosec // G115: at most a block
 	}
 }
 
