@@ -134,6 +134,11 @@ func (n *fewBytes) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// panicking is a writer that panics.
+type panicking struct{}
+
+func (panicking) Write([]byte) (int, error) { panic("abandoned") }
+
 // TestNoGoroutineIsLeft: whatever ends a writer of long streams, or if nothing does.
 func TestNoGoroutineIsLeft(t *testing.T) {
 	data := make([]byte, 3*kib*kib)
@@ -155,6 +160,18 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 		"failed": func(w *cos.Writer) error {
 			n := fewBytes(kib * kib)
 			if w.Reset(&n, cos.Options{}); long(w) == nil || w.Err() == nil {
+				return errors.New("no error")
+			}
+			return nil
+		},
+		"panicked": func(w *cos.Writer) error {
+			w.Reset(panicking{}, cos.Options{})
+			func() {
+				defer func() { _ = recover() }()
+				_ = long(w)
+			}()
+			n := fewBytes(2 * kib * kib) // and once more, as a new one
+			if w.Reset(&n, cos.Options{}); long(w) == nil {
 				return errors.New("no error")
 			}
 			return nil

@@ -11,6 +11,7 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // Version is the PDF version of a file.
@@ -118,8 +119,7 @@ type Writer struct {
 	buf     []byte // written, not yet handed to out
 	flushed int64  // handed to out
 	hash    hash.Hash
-	hashing sync.WaitGroup    // of a piece of a long stream, by a goroutine
-	hashed  []byte            // the piece, then the buffer of the one after the next
+	hashing hashing           // of pieces of long streams
 	id      [sha256.Size]byte // of what was written before the cross-reference data
 	digest  hash.Hash         // of a signature by another function than hash; nil: there is none
 	held    bool              // nothing is handed to out
@@ -169,7 +169,8 @@ func (w *Writer) Reset(out io.Writer, o Options) {
 	if o.Deflater == nil {
 		o.Deflater = NewFlate()
 	}
-	w.hashing.Wait() // for the piece of a document that was given up
+	w.hashing.Wait() // for pieces of a document that was given up
+	w.hashing.pieces, w.hashing.free = nil, nil
 	o.Limits = o.Limits.withDefaults(o.Version)
 	o.Classic = o.Classic || o.Version == V14
 	w.arena.reset(o.Encrypt != nil)
@@ -183,7 +184,6 @@ func (w *Writer) Reset(out io.Writer, o Options) {
 	w.xref.add(1, entryFree)
 	w.body, w.packed, w.secret, w.objs, w.heads = kept(w.body), kept(w.packed), kept(w.secret), kept(w.objs), w.heads[:0]
 	w.told, w.repeats = kept(w.told), kept(w.repeats)
-	w.hashed = kept(w.hashed)
 	clear(w.alike[:])
 	if w.buf = kept(w.buf); w.buf == nil {
 		w.buf = make([]byte, 0, bufferBytes+4<<10)
@@ -732,13 +732,48 @@ func (w *Writer) pieces(data io.Reader, size int64) error {
 	return nil
 }
 
+// hashing is what a goroutine hashes meanwhile. There is one as long as there are pieces.
+type hashing struct {
+	sync.WaitGroup              // for the pieces
+	left           atomic.Int32 // how many the goroutine has not taken off yet
+	pieces, free   chan []byte  // in their order, and buffers for others
+}
+
+// others is how many pieces a goroutine may be behind.
+const others = 2
+
 // piece hands the buffer on and has it hashed by a goroutine. What follows goes to another buffer.
 func (w *Writer) piece() {
-	w.hashing.Wait()
+	h := &w.hashing
+	if h.pieces == nil {
+		h.pieces, h.free = make(chan []byte, others+1), make(chan []byte, others+1) // nobody waits to send
+		for range others {
+			h.free <- nil
+		}
+	}
 	b := w.buf
-	w.hashing.Go(func() { w.sum(b) })
-	w.buf, w.hashed = w.hashed[:0], b
+	w.buf = nil // also where the underlying writer panics
+	h.Add(1)
+	h.pieces <- b
+	if h.left.Add(1) == 1 {
+		go w.sumPieces()
+	}
 	w.hand(b)
+	w.buf = <-h.free
+}
+
+// sumPieces hashes pieces until there are none.
+func (w *Writer) sumPieces() {
+	h := &w.hashing
+	for {
+		b := <-h.pieces
+		w.sum(b)
+		h.free <- b[:0]
+		h.Done()
+		if h.left.Add(-1) == 0 {
+			return
+		}
+	}
 }
 
 // pass hands the buffer on when it is full.
