@@ -150,7 +150,7 @@ func (c *copier) copy(r cos.Ref) error {
 		return err
 	}
 	c.buf = data[:0]
-	dict := c.copied(c.e.uncrypted(s.dict))
+	dict := c.copied(s.dict)
 	if compress {
 		return c.w.Stream(to, dict, data)
 	}
@@ -162,7 +162,7 @@ const longStream = 64 << 10
 
 // copied returns the dictionary of a stream that is copied as it is in the file.
 func (c *copier) copied(d cos.Dict) cos.Dict {
-	d, _ = c.object(with(d, "Length", nil)).(cos.Dict)
+	d, _ = c.object(c.e.uncrypted(with(d, "Length", nil))).(cos.Dict)
 	return d
 }
 

@@ -1,6 +1,9 @@
 package edit
 
 import (
+	"bytes"
+	"io"
+	"math/rand/v2"
 	"testing"
 
 	"example.com/quire/pdf/cos"
@@ -44,6 +47,89 @@ func TestObjectsAreCopiedWhereTheyChange(t *testing.T) {
 		}
 		if after := (cos.Array{x.in}).AppendPDF(nil); string(after) != string(before) {
 			t.Errorf("%s: the object itself was changed, to %s", name, after)
+		}
+	}
+}
+
+// whole copies all streams at once.
+type whole struct{ sink }
+
+func (w whole) CopyStreamFrom(ref cos.Ref, dict cos.Dict, data io.Reader, _ int64) error {
+	b, err := io.ReadAll(data)
+	if err != nil {
+		return err
+	}
+	return w.CopyStream(ref, dict, b)
+}
+
+// TestLongStreamsAreCopiedAlike: in pieces as at once, into a file and into an update.
+func TestLongStreamsAreCopiedAlike(t *testing.T) {
+	var file bytes.Buffer
+	w := cos.NewWriter(&file, cos.Options{})
+	root, pages, page := w.Reserve(), w.Reserve(), w.Reserve()
+	random := rand.NewChaCha8([32]byte{1})
+	var list cos.Array
+	for _, n := range []int{0, 100, longStream - 1, longStream, longStream + 1, 200 << 10, 256 << 10, 300 << 10, 1<<20 + 5} {
+		data := make([]byte, n)
+		_, _ = random.Read(data)
+		for _, dict := range []cos.Dict{
+			{cos.E("To", page)},
+			{cos.E("Filter", cos.Array{cos.Name("Crypt"), cos.Name("DCTDecode")}), cos.E("DecodeParms", cos.Array{cos.Null{}, cos.Null{}})},
+		} {
+			ref := w.Reserve()
+			if err := w.CopyStream(ref, dict, data); err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, ref)
+		}
+	}
+	_ = w.Put(page, cos.Dict{cos.E("Type", cos.Name("Page")), cos.E("Parent", pages), cos.E("Streams", list)})
+	_ = w.Put(pages, cos.Dict{cos.E("Type", cos.Name("Pages")), cos.E("Kids", cos.Array{page}), cos.E("Count", cos.Int(1))})
+	_ = w.Put(root, cos.Dict{cos.E("Type", cos.Name("Catalog")), cos.E("Pages", pages)})
+	if _, err := w.Close(cos.Trailer{Root: root}); err != nil {
+		t.Fatal(err)
+	}
+	d, err := Open(bytes.NewReader(file.Bytes()), int64(file.Len()), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	copyTo := func(s sink) cos.Ref {
+		e := NewDraft(d)
+		c := copier{e: e, to: map[uint32]cos.Ref{}, w: s}
+		root := c.ref(e.root)
+		for i := 0; i < len(c.queue); i++ {
+			if err := c.copy(c.queue[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return root
+	}
+	written := func(in func(sink) sink) []byte {
+		var out bytes.Buffer
+		w := cos.NewWriter(&out, cos.Options{})
+		if _, err := w.Close(cos.Trailer{Root: copyTo(in(w))}); err != nil {
+			t.Fatal(err)
+		}
+		return out.Bytes()
+	}
+	updated := func(in func(sink) sink) []byte {
+		u, err := cos.NewUpdate(d.Reader, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := u.Close(copyTo(in(u)), cos.Ref{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	for name, write := range map[string]func(func(sink) sink) []byte{"file": written, "update": updated} {
+		got, want := write(func(s sink) sink { return s }), write(func(s sink) sink { return whole{s} })
+		if !bytes.Equal(got, want) || len(got) < file.Len()-10<<10 {
+			t.Errorf("%s: %d bytes, want %d of %d", name, len(got), len(want), file.Len())
+		}
+		if bytes.Contains(got, []byte("/Crypt")) {
+			t.Errorf("%s: a filter is left that there is no more", name)
 		}
 	}
 }
