@@ -471,7 +471,7 @@ func (w *Writer) copies(ref Ref, dict Dict) error {
 }
 
 // CopyStreamFrom is [Writer.CopyStream] of size bytes that are read while they are written: of a
-// long stream, no more than two pieces are in memory.
+// long stream, no more than three pieces are in memory.
 func (w *Writer) CopyStreamFrom(ref Ref, dict Dict, data io.Reader, size int64) error {
 	if err := w.copies(ref, dict); err != nil {
 		return err
