@@ -10,6 +10,7 @@ type Arena struct {
 
 	refs    pieces[Ref]
 	fixed   pieces[Fixed]
+	decimal pieces[Decimal]
 	ints    pieces[Int]
 	names   pieces[Name]
 	texts   pieces[Text]
@@ -26,6 +27,11 @@ func (a *Arena) Ref(r Ref) Object { return made(a, &a.refs, r) }
 
 // Fixed returns a length.
 func (a *Arena) Fixed(v int64) Object { return made(a, &a.fixed, Fixed(v)) }
+
+// Decimal returns the real number mantissa x 10^-scale.
+func (a *Arena) Decimal(mantissa int64, scale int) Object {
+	return made(a, &a.decimal, Decimal{mantissa, scale})
+}
 
 // Int returns an integer.
 func (a *Arena) Int(v int) Object { return made(a, &a.ints, Int(v)) }
@@ -117,6 +123,7 @@ func (a *Arena) reset(values bool) {
 	a.values = values
 	a.refs.reset()
 	a.fixed.reset()
+	a.decimal.reset()
 	a.ints.reset()
 	a.names.reset()
 	a.texts.reset()
@@ -136,7 +143,7 @@ type pieces[T any] struct {
 }
 
 // leastPiece and mostPiece bound a piece, in values.
-const leastPiece, mostPiece = 16, 256
+const leastPiece, mostPiece = 16, 512
 
 func (p *pieces[T]) one() *T { return &p.take(1)[0] }
 

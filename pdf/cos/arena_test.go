@@ -17,11 +17,11 @@ func TestObjectsOfAnArenaPrintAsValues(t *testing.T) {
 		inner := append(a.Entries(2), cos.E("N", a.Name("Strange name")), cos.E("U", a.String("a(b")))
 		d := append(
 			a.Entries(8), cos.E("Type", cos.Name("Catalog")), cos.E("T", a.Text(title)), cos.E("R", a.Ref(root)), cos.E("I", a.Int(70000)),
-			cos.E("F", a.Fixed(1536)), cos.E("L", a.List(a.Int(1), a.Ref(root), a.Text("é"), a.Fixed(-512), a.Name("x"), cos.Null{})), cos.E("D", a.Dict(inner)),
+			cos.E("F", a.Fixed(1536)), cos.E("L", a.List(a.Int(1), a.Ref(root), a.Text("é"), a.Fixed(-512), a.Decimal(-439, 3), a.Name("x"), cos.Null{})), cos.E("D", a.Dict(inner)),
 		)
 		values := cos.Dict{
 			cos.E("Type", cos.Name("Catalog")), cos.E("T", cos.Text(title)), cos.E("R", root), cos.E("I", cos.Int(70000)),
-			cos.E("F", cos.Fixed(1536)), cos.E("L", cos.Array{cos.Int(1), root, cos.Text("é"), cos.Fixed(-512), cos.Name("x"), cos.Null{}}),
+			cos.E("F", cos.Fixed(1536)), cos.E("L", cos.Array{cos.Int(1), root, cos.Text("é"), cos.Fixed(-512), cos.Decimal{Mantissa: -439, Scale: 3}, cos.Name("x"), cos.Null{}}),
 			cos.E("D", cos.Dict{cos.E("N", cos.Name("Strange name")), cos.E("U", cos.String("a(b"))}),
 		}
 		if got, want := d.AppendPDF(nil), values.AppendPDF(nil); !bytes.Equal(got, want) {
@@ -52,12 +52,13 @@ func TestObjectsOfAnArenaPrintAsValues(t *testing.T) {
 		n, _ := cos.As[cos.Int](d.Get("I"))
 		whole, _ := cos.Float(d.Get("I"))
 		length, _ := cos.Float(d.Get("F"))
+		part, _ := cos.Float(list[4])
 		name, _ := cos.As[cos.Name](inner.Get("N"))
 		bytes, _ := cos.Bytes(inner.Get("U"))
 		kind, _ := cos.As[cos.Name](d.Get("Type"))
 		_, isText := cos.As[cos.Text](d.Get("I"))
 		_, isNone := cos.As[cos.Text](d.Get("X"))
-		if text != "title" || again != "title" || len(list) != 6 || n != 70000 || whole != 70000 || length != 1.5 ||
+		if text != "title" || again != "title" || len(list) != 7 || part != -.439 || n != 70000 || whole != 70000 || length != 1.5 ||
 			name != "Strange name" || string(bytes) != "a(b" || kind != "Catalog" || isText || isNone {
 			t.Errorf("the watcher sees %#v", d)
 		}
@@ -76,6 +77,7 @@ func TestLimitsHoldInAnArena(t *testing.T) {
 		"text":   func(a *cos.Arena) cos.Object { return a.Text("123456789") },
 		"string": func(a *cos.Arena) cos.Object { return a.List(a.String("123456789")) },
 		"name":   func(a *cos.Arena) cos.Object { return a.Dict(append(a.Entries(1), cos.E("K", a.Name("123456789")))) },
+		"real":   func(a *cos.Arena) cos.Object { return a.Decimal(1, 19) },
 		"array":  func(a *cos.Arena) cos.Object { return a.Array(a.Items(9)[:9]) },
 	} {
 		w := cos.NewWriter(&bytes.Buffer{}, cos.Options{Limits: cos.Limits{StringBytes: 8, NameBytes: 8, ArrayLen: 8}})

@@ -99,6 +99,8 @@ func (c checker) object(o Object, depth int) error {
 		if year := time.Time(v).Year(); year < 0 || year > 9999 {
 			return c.invalid("date outside the years 0 to 9999")
 		}
+	case *Decimal:
+		return c.object(*v, depth)
 	case Decimal:
 		if v.Scale < 0 || v.Scale > maxDecimals {
 			return c.invalid("decimal scale outside 0 to 18")

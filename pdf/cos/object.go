@@ -95,6 +95,8 @@ func Float(o Object) (float64, bool) {
 		return float64(*v) / 1024, true
 	case Decimal:
 		return float64(v.Mantissa) / math.Pow10(v.Scale), true // powers are exact where the reader gives them
+	case *Decimal:
+		return Float(*v)
 	}
 	return 0, false
 }

@@ -1,10 +1,10 @@
 package cos
 
 import (
-	"bytes"
 	"crypto"
 	"fmt"
 	"hash"
+	"slices"
 )
 
 // Signature signs a file while it is written (ISO 32000-2, 12.8.1). Its dictionary is the last
@@ -20,9 +20,9 @@ type Signature struct {
 	Sign func(digest []byte) ([]byte, error)
 }
 
-// rangeDigits is how many digits a number of ByteRange may have, which is known when all else is
-// written.
-const rangeDigits = 10
+// rangeBytes is the room for three numbers of ByteRange, which are known when all else is written:
+// ten digits each and a space before them.
+const rangeBytes = 3 * (1 + 10)
 
 // unsigned is the dictionary of a signature that is still to come.
 type unsigned struct {
@@ -62,26 +62,39 @@ func (w *Writer) beginSignature() error {
 	w.buf = s.dict.AppendPDF(w.buf)
 	w.buf = append(w.buf[:len(w.buf)-len(">>")], "/ByteRange [0"...)
 	s.ranges = len(w.buf)
-	w.buf = append(w.buf, bytes.Repeat([]byte{' '}, 3*(rangeDigits+1))...)
+	w.buf = AppendBlanks(w.buf, ' ', rangeBytes)
 	w.buf = append(w.buf, "]/Contents "...)
 	s.from = len(w.buf)
 	w.buf = append(w.buf, '<')
-	w.buf = append(w.buf, bytes.Repeat([]byte{'0'}, 2*w.opt.Signature.Room)...)
+	w.buf = AppendBlanks(w.buf, '0', 2*w.opt.Signature.Room)
 	w.buf = append(w.buf, '>')
 	s.to = len(w.buf)
 	w.buf = append(w.buf, ">>\nendobj\n"...)
 	return nil
 }
 
+// AppendBlanks appends n times the character c: room for a value that is known when what stands
+// behind it is.
+func AppendBlanks(dst []byte, c byte, n int) []byte {
+	dst = slices.Grow(dst, n)
+	blanks := dst[len(dst) : len(dst)+n]
+	for done := copy(blanks, []byte{c}); done < n; done *= 2 {
+		copy(blanks[done:], blanks[:done])
+	}
+	return dst[:len(dst)+n]
+}
+
 // sign fills the blanks: all that is left of the file stands in buf.
 func (w *Writer) sign() error {
 	s, o := &w.signed, w.opt.Signature
 	before, after := w.flushed+int64(s.from), w.flushed+int64(s.to)
-	numbers := fmt.Appendf(nil, " %d %d %d", before, after, w.Offset()-after)
-	if len(numbers) > 3*(rangeDigits+1) {
+	numbers := w.buf[s.ranges : s.ranges : s.ranges+rangeBytes]
+	for _, n := range [...]int64{before, after, w.Offset() - after} {
+		numbers = AppendInt(append(numbers, ' '), n)
+	}
+	if len(numbers) > rangeBytes {
 		return &ObjectError{Ref: s.ref, Reason: "a file too large to be signed"}
 	}
-	copy(w.buf[s.ranges:], numbers)
 	h := w.digest
 	if h == nil {
 		c, err := w.hash.(hash.Cloner).Clone() //nolint:forcetypeassert // every hash of the standard library is one

@@ -90,6 +90,16 @@ func TestSignatureCoversAllButItself(t *testing.T) {
 	}
 }
 
+// TestBlanks: as many as are asked for, behind what is there, whatever the memory held before.
+func TestBlanks(t *testing.T) {
+	for n := range 70 {
+		room := bytes.Repeat([]byte{'x'}, 40)
+		if got, want := string(cos.AppendBlanks(room[:3], '.', n)), "xxx"+strings.Repeat(".", n); got != want {
+			t.Errorf("%d blanks: %q", n, got)
+		}
+	}
+}
+
 // TestWriterOfASignedFileIsUsedAgain for one that is not signed, and the other way round.
 func TestWriterOfASignedFileIsUsedAgain(t *testing.T) {
 	var plain, signed, again bytes.Buffer

@@ -90,8 +90,8 @@ func (e *Draft) Sign(ctx context.Context, s Signature, deflater cos.Deflater, mo
 	return p, nil
 }
 
-// blanks are a value that is filled in when all else is written: n times, once at least, a
-// character between what it begins and ends with.
+// blanks are a value that is filled in when all else is written: n times a character between what
+// it begins and ends with.
 type blanks struct {
 	begin string
 	blank byte
@@ -104,11 +104,7 @@ type blanks struct {
 func (b *blanks) AppendPDF(dst []byte) []byte {
 	dst = append(dst, b.begin...)
 	b.at = len(dst)
-	dst = append(slices.Grow(dst, b.n+len(b.end)), b.blank)
-	for n := 1; n < b.n; n = len(dst) - b.at { // twice as many each time
-		dst = append(dst, dst[b.at:b.at+min(n, b.n-n)]...)
-	}
-	return append(dst, b.end...)
+	return append(cos.AppendBlanks(dst, b.blank, b.n), b.end...)
 }
 
 // Dict returns the dictionary of the signature, without ByteRange and Contents. More are references
