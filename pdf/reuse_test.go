@@ -54,6 +54,9 @@ body:
       rows: {for: r in rows, cells: ["${r.text}", "${r.sum | number(2)}", {do: [{table: {columns: [{width: 1fr}], rows: {for: t in r.tags, cells: ["${t}"]}}}]}]}
       foot: [["Sum", "${name}", ""]]
   - {text: "BYE ${name}", bookmark: "${name}"}
+  - {field: text, name: "a.${name}", label: "Text of ${name}", value: "BYE ${name}", multiline: true}
+  - {field: radio, name: "a.of", label: "One of ${name}", options: ["${name}", BYE], value: "${name}"}
+  - {field: signature, name: seal, label: "Seal of ${name}"}
 `, `quire: 1
 name: lists
 lang: en
@@ -76,6 +79,10 @@ body:
       columns: [{width: 1fr, scope: row}, {width: auto, align: decimal}]
       rows: {for: r in rows, cells: ["${r.text}", "${r.sum | number(2)}"], carry: {sum: r.sum, out: ["${name}", "${carry | number(2)}"]}}
       foot: [["${name}", "${sum(sums) | number(2)}"]]
+  - for: r in rows
+    do:
+      - {field: list, name: "l.${r.text}", label: "${name}", options: ["${name}", BYE], value: "${name}", caption: none}
+      - {field: checkbox, name: "c.${r.text}", label: "${r.text}", value: "Yes", border: {width: 1pt}}
 `}
 
 // The faults of a job. Where says after how many bytes, rows or calls.
@@ -284,6 +291,9 @@ func (u *reuse) make(ctx context.Context, e *pdf.Engine, j job) (o outcome) {
 		id := *u.signer
 		id.Key = faultySigner{id.Key, j.Fault}
 		opt.Sign = &pdf.SignRequest{Identity: &id, Time: testTime, Reason: j.Name}
+		if j.Template == 0 {
+			opt.Sign.Field = "seal" // which shows it
+		}
 	}
 	switch j.Fault {
 	case faultWriter, faultShort, faultWriterEnd, faultCancel:

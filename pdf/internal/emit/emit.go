@@ -110,8 +110,14 @@ type Emitter struct {
 
 	signature cos.Ref // zero: the document is not signed
 	invisible cos.Ref // the widget of a signature that shows nothing
+	signs     bool    // it has its place in the document
 	fields    []*formField
 	formFonts []string // names of those that fields are typed in
+
+	formFields  arena.Of[formField]
+	formWidgets arena.Of[formWidget]
+	look        []byte       // what a field shows, which is made while a page is
+	lookRepeats []cos.Repeat // of the stream in look
 }
 
 // Range is where the content of a page lies in the file: the bytes from From to before To. A page
@@ -209,17 +215,14 @@ func (e *Emitter) watch(r cos.Ref, d cos.Dict) { e.judge.Object(r, d, e.from) }
 func (e *Emitter) Close() {
 	to := e.o.Buffers
 	e.w.Reset(io.Discard, cos.Options{Deflater: e.o.Deflater}) // lets go of the caller's writer
-	buf := e.buf[:0]
-	if cap(buf) > keptBytes {
-		buf = nil // of a long stream: not to be held for ever
-	}
 	e.forget()
 	if e.tree != nil {
 		e.tree.Release()
 	}
 	kept := Emitter{
-		w: e.w, tags: e.tags, buf: buf, repeats: emptied(e.repeats), words: words{codes: e.words.codes[:0]}, fonts: e.fonts[:0], written: emptied(e.written),
+		w: e.w, tags: e.tags, buf: reused(e.buf), look: reused(e.look), lookRepeats: emptied(e.lookRepeats), repeats: emptied(e.repeats), words: words{codes: e.words.codes[:0]}, fonts: e.fonts[:0], written: emptied(e.written),
 		byHash: e.byHash, anchors: e.anchors, refs: e.refs, outlined: e.outlined, kids: e.kids,
+		fields: emptied(e.fields), formFields: e.formFields, formWidgets: e.formWidgets,
 		pages: emptied(e.pages), pageNodes: emptied(e.pageNodes), labels: emptied(e.labels), ranges: emptied(e.ranges),
 		nodes: [2][]node{emptied(e.nodes[0]), emptied(e.nodes[1])}, internal: emptied(e.internal), outline: emptied(e.outline),
 	}
@@ -247,10 +250,20 @@ func (e *Emitter) forget() {
 	e.refs.Reset()
 	e.outlined.Reset()
 	e.kids.Reset()
+	e.formFields.Reset()
+	e.formWidgets.Reset()
 }
 
 // mostKeptFonts is how many fonts an emitter keeps the memory of, a bit for each glyph.
 const mostKeptFonts = 16
+
+// reused is the memory of a stream for the next document. That of a long one is not held for ever.
+func reused(b []byte) []byte {
+	if cap(b) > keptBytes {
+		return nil
+	}
+	return b[:0]
+}
 
 // emptied clears a slice for the next document, and drops one that is large.
 func emptied[T any](s []T) []T {
@@ -472,7 +485,7 @@ func (e *Emitter) catalog(d cos.Dict) (cos.Dict, error) {
 		return nil, err
 	}
 	if !form.IsZero() {
-		d = append(d, cos.E("AcroForm", form))
+		d = append(d, cos.E("AcroForm", a.Ref(form)))
 	}
 	if e.o.Sign != nil && e.o.Sign.Certify {
 		d = append(d, cos.E("Perms", cos.Dict{cos.E("DocMDP", e.signature)}))

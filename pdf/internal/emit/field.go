@@ -17,8 +17,8 @@ import (
 // formField is a field of the interactive form (ISO 32000-2, 12.7.4) with its widgets, or one that
 // has only fields below it.
 type formField struct {
-	name    string    // the last part
-	field   doc.Field // of a field with widgets
+	name    string     // the last part
+	field   *doc.Field // of its first widget; nil: it has only fields below it
 	widgets []formWidget
 	below   []*formField
 	value   cos.Object // of a signature; nil: it is not signed
@@ -41,66 +41,71 @@ func (c *content) widget(it *layout.WidgetItem) error {
 	if err != nil {
 		return err
 	}
-	ref := e.w.Reserve()
-	pi.annots = append(pi.annots, ref)
-	x, y := it.X, c.height-it.Y-it.H
-	d := cos.Dict{
-		cos.E("Type", cos.Name("Annot")), cos.E("Subtype", cos.Name("Widget")),
-		cos.E("Rect", cos.Array{cos.Fixed(x), cos.Fixed(y), cos.Fixed(x + it.W), cos.Fixed(y + it.H)}),
-		cos.E("F", cos.Int(4)), cos.E("P", pi.ref), cos.E("Contents", cos.Text(it.Label)),
+	if s := e.o.Sign; s != nil && it.Field.Kind == doc.FieldSignature && it.Field.Name == s.Field {
+		f.value = e.w.Arena().Ref(e.signature)
+		e.signs = true
 	}
-	look := cos.Dict{}
+	ref := e.w.Reserve()
+	pi.annots = e.refs.Add(pi.annots, ref)
+	a := e.w.Arena()
+	x, y := int64(it.X), int64(c.height-it.Y-it.H)
+	d := append(
+		a.Entries(widgetEntries+fieldEntries), cos.E("Type", cos.Name("Annot")), cos.E("Subtype", cos.Name("Widget")),
+		cos.E("Rect", a.List(a.Fixed(x), a.Fixed(y), a.Fixed(x+int64(it.W)), a.Fixed(y+int64(it.H)))),
+		cos.E("F", cos.Int(4)), cos.E("P", a.Ref(pi.ref)), cos.E("Contents", a.Text(it.Label)),
+	)
+	look := a.Entries(3)
 	if b := it.Field.Border; b.Width > 0 {
-		look = append(look, cos.E("BC", rgb(b.Color)))
-		d = append(d, cos.E("BS", cos.Dict{cos.E("W", cos.Fixed(b.Width)), cos.E("S", cos.Name("S"))}))
+		look = append(look, cos.E("BC", rgb(a, b.Color)))
+		d = append(d, cos.E("BS", a.Dict(append(a.Entries(2), cos.E("W", a.Fixed(int64(b.Width))), cos.E("S", cos.Name("S"))))))
 	}
 	if c := it.Field.Background; !c.None() {
-		look = append(look, cos.E("BG", rgb(c)))
+		look = append(look, cos.E("BG", rgb(a, c)))
 	}
 	appearance, err := e.appearance(pi, it, true)
 	if err != nil {
 		return err
 	}
-	normal := cos.Object(appearance)
+	normal := a.Ref(appearance)
 	if it.Look.Mark != layout.MarkNone {
 		off, err := e.appearance(pi, it, false)
 		if err != nil {
 			return err
 		}
-		normal = cos.Dict{cos.E(cos.Name(it.Option), appearance), cos.E("Off", off)}
-		state := cos.Name("Off")
+		normal = a.Dict(append(a.Entries(2), cos.E(cos.Name(it.Option), normal), cos.E("Off", a.Ref(off))))
+		state := cos.Object(cos.Name("Off"))
 		if slices.Contains(it.Field.Values, it.Option) {
-			state = cos.Name(it.Option)
+			state = a.Name(it.Option)
 		}
 		d = append(d, cos.E("AS", state))
 		look = append(look, cos.E("CA", cos.String([]string{layout.MarkCheck: "4", layout.MarkDot: "l"}[it.Look.Mark])))
 	}
-	d = append(d, cos.E("AP", cos.Dict{cos.E("N", normal)}))
+	d = append(d, cos.E("AP", a.Dict(append(a.Entries(1), cos.E("N", normal)))))
 	if len(look) > 0 {
-		d = append(d, cos.E("MK", look))
+		d = append(d, cos.E("MK", a.Dict(look)))
 	}
 	if e.tree != nil && it.Elem != nil {
 		if err := e.add(it.Elem); err != nil {
 			return err
 		}
 		it.Elem.AddAnnotation(pi.ref, ref)
-		e.enclosed(ref, append(slices.Clip(d), cos.E("TU", cos.Text(it.Field.Label))), it.Elem)
-		d = append(d, cos.E("StructParent", cos.Int(e.tree.AnnotationKey(it.Elem))))
+		e.enclosed(ref, append(append(a.Entries(len(d)+1), d...), cos.E("TU", a.Text(it.Field.Label))), it.Elem)
+		d = append(d, cos.E("StructParent", a.Int(e.tree.AnnotationKey(it.Elem))))
 	}
 	if it.Field.Kind == doc.FieldText || it.Field.Kind == doc.FieldChoice || it.Field.Kind == doc.FieldList {
 		d = append(d, e.variable(it)...)
 	}
-	f.widgets = append(f.widgets, formWidget{ref, d, it.Option})
+	f.widgets = e.formWidgets.Add(f.widgets, formWidget{ref, d, it.Option})
 	return nil
 }
 
-func rgb(c doc.Color) cos.Array {
+// The most entries of a widget, and those that its field adds where it has no other.
+const widgetEntries, fieldEntries = 13, 9
+
+func rgb(a *cos.Arena, c doc.Color) cos.Object {
 	r, g, b := c.RGB()
-	var a cos.Array
-	for _, v := range [3]uint8{r, g, b} {
-		a = append(a, cos.Decimal{Mantissa: (int64(v)*1000 + 127) / 255, Scale: 3})
-	}
-	return a
+	part := func(v uint8) cos.Object { return a.Decimal((int64(v)*1000+127)/255, 3) }
+	return a.List(part(r), part(g), part(b))
 }
 
 // variable says how programs set text that is typed into a field (12.7.4.3). Without a claim it is
@@ -156,27 +161,30 @@ func (e *Emitter) fieldOf(it *layout.WidgetItem) (*formField, error) {
 	}
 	list := &e.fields
 	var f *formField
-	parts := strings.Split(it.Field.Name, ".")
-	for i, part := range parts {
+	for part, rest, more := strings.Cut(it.Field.Name, "."); ; part, rest, more = strings.Cut(rest, ".") {
 		if f != nil && len(f.widgets) > 0 {
 			return fail("another field has the first parts of its name")
 		}
 		at := slices.IndexFunc(*list, func(x *formField) bool { return x.name == part })
 		if at < 0 {
-			f = &formField{name: part}
-			if i == len(parts)-1 {
-				f.field = *it.Field
-			}
+			f = e.formFields.One()
+			f.name = part
 			*list = append(*list, f)
 		} else {
 			f = (*list)[at]
+		}
+		if !more {
+			break
 		}
 		list = &f.below
 	}
 	if len(f.below) > 0 {
 		return fail("the names of other fields begin with its name")
 	}
-	a, b := &f.field, it.Field
+	if f.field == nil {
+		f.field = it.Field
+	}
+	a, b := f.field, it.Field
 	same := a.Kind == b.Kind && slices.Equal(a.Values, b.Values) && a.Required == b.Required && a.ReadOnly == b.ReadOnly &&
 		a.Multiline == b.Multiline && a.Password == b.Password && a.Comb == b.Comb && a.Editable == b.Editable && a.Multiple == b.Multiple && a.Max == b.Max
 	switch {
@@ -190,7 +198,7 @@ func (e *Emitter) fieldOf(it *layout.WidgetItem) (*formField, error) {
 
 // appearance writes what a widget shows (12.5.5); on is of buttons.
 func (e *Emitter) appearance(pi *pageInfo, it *layout.WidgetItem, on bool) (cos.Ref, error) {
-	c := &content{e: e, pi: pi, color: doc.Black, bare: true, height: it.H}
+	c := &content{e: e, pi: pi, b: e.look[:0], repeats: e.lookRepeats[:0], color: doc.Black, bare: true, height: it.H}
 	l := &it.Look
 	if l.Frame != nil {
 		c.circle(it.W, it.H, l.Frame)
@@ -222,12 +230,13 @@ func (e *Emitter) appearance(pi *pageInfo, it *layout.WidgetItem, on bool) (cos.
 		c.roundPath(it.W/2-r, it.H/2-r, it.W/2+r, it.H/2+r, [4]doc.Length{r, r, r, r})
 		c.b = append(c.b, "f\n"...)
 	}
-	ref := e.w.Reserve()
-	return ref, e.w.Stream(ref, cos.Dict{
-		cos.E("Type", cos.Name("XObject")), cos.E("Subtype", cos.Name("Form")),
-		cos.E("BBox", cos.Array{cos.Int(0), cos.Int(0), cos.Fixed(it.W), cos.Fixed(it.H)}),
-		cos.E("Resources", e.resources),
-	}, c.b)
+	e.look, e.lookRepeats = c.b, c.repeats
+	ref, a := e.w.Reserve(), e.w.Arena()
+	return ref, e.w.StreamRepeats(ref, append(
+		a.Entries(4), cos.E("Type", cos.Name("XObject")), cos.E("Subtype", cos.Name("Form")),
+		cos.E("BBox", a.List(cos.Int(0), cos.Int(0), a.Fixed(int64(it.W)), a.Fixed(int64(it.H)))),
+		cos.E("Resources", a.Ref(e.resources)),
+	), c.b, c.repeats)
 }
 
 func ink(s *doc.Style) doc.Color {
@@ -276,25 +285,25 @@ func (c *content) check(it *layout.WidgetItem) {
 
 // interactiveForm writes the fields; zero when there are none.
 func (e *Emitter) interactiveForm() (cos.Ref, error) {
-	if err := e.signField(); err != nil || len(e.fields) == 0 && e.invisible.IsZero() {
+	if err := e.maySign(); err != nil || len(e.fields) == 0 && e.invisible.IsZero() {
 		return cos.Ref{}, err
 	}
-	var roots cos.Array
-	signed := false
+	a := e.w.Arena()
+	roots, signed := a.Items(len(e.fields)+1), false
 	for _, f := range e.fields {
 		r, err := e.writeField(f, cos.Ref{}, &signed)
 		if err != nil {
 			return r, err
 		}
-		roots = append(roots, r)
+		roots = append(roots, a.Ref(r))
 	}
 	if !e.invisible.IsZero() {
 		if err := e.unseen(); err != nil {
 			return e.invisible, err
 		}
-		roots = append(roots, e.invisible)
+		roots = append(roots, a.Ref(e.invisible))
 	}
-	d := cos.Dict{cos.E("Fields", roots)}
+	d := append(a.Entries(4), cos.E("Fields", a.Array(roots)))
 	switch { // 12.7.3
 	case e.o.Sign != nil:
 		d = append(d, cos.E("SigFlags", cos.Int(3)))
@@ -309,34 +318,15 @@ func (e *Emitter) interactiveForm() (cos.Ref, error) {
 		d = append(d, cos.E("DR", cos.Dict{cos.E("Font", fonts)}), cos.E("DA", cos.String("/"+e.formFonts[0]+" 0 Tf 0 g")))
 	}
 	ref := e.w.Reserve()
-	return ref, e.w.Put(ref, d)
+	return ref, e.w.Put(ref, a.Dict(d))
 }
 
-// signField gives the field that is to be signed its signature.
-func (e *Emitter) signField() error {
-	if e.o.Sign == nil || e.o.Sign.Field == "" {
+// maySign reports whether the field that is to be signed is there.
+func (e *Emitter) maySign() error {
+	if e.o.Sign == nil || e.o.Sign.Field == "" || e.signs {
 		return nil
 	}
-	var known []string
-	var find func(list []*formField, above string) bool
-	find = func(list []*formField, above string) bool {
-		for _, f := range list {
-			name := above + f.name
-			if len(f.widgets) == 1 && f.field.Kind == doc.FieldSignature {
-				if known = append(known, name); name == e.o.Sign.Field {
-					f.value = e.signature
-					return true
-				}
-			}
-			if find(f.below, name+".") {
-				return true
-			}
-		}
-		return false
-	}
-	if find(e.fields, "") {
-		return nil
-	}
+	known := appendUnsigned(nil, e.fields)
 	suggestion := "leave the name out, for a signature that shows nothing"
 	if len(known) > 0 {
 		suggestion = "sign " + strings.Join(known, ", ")
@@ -344,6 +334,17 @@ func (e *Emitter) signField() error {
 	return diag.Fail(diag.Diagnostic{
 		Code: diag.CodeSigner, Message: fmt.Sprintf("the document has no signature field %q", e.o.Sign.Field), Suggestion: suggestion,
 	})
+}
+
+// appendUnsigned appends the full names of the signature fields of a list and below it.
+func appendUnsigned(names []string, list []*formField) []string {
+	for _, f := range list {
+		if f.field != nil && f.field.Kind == doc.FieldSignature {
+			names = append(names, f.field.Name)
+		}
+		names = appendUnsigned(names, f.below)
+	}
+	return names
 }
 
 // unseen writes the field of a signature that shows nothing. It is an artifact in PDF 2.0 (ISO
@@ -397,26 +398,22 @@ func (e *Emitter) formFont(name string) cos.Object {
 
 // writeField writes a field and what is below it.
 func (e *Emitter) writeField(f *formField, parent cos.Ref, signed *bool) (cos.Ref, error) {
-	e.from = f.field.Src
-	defer func() { e.from = nil }()
-	d := cos.Dict{cos.E("T", cos.Text(f.name))}
-	if !parent.IsZero() {
-		d = append(d, cos.E("Parent", parent))
-	}
-	if len(f.widgets) > 0 {
-		d = append(d, fieldEntries(f)...)
+	a := e.w.Arena()
+	if f.field != nil {
+		e.from = f.field.Src
+		defer func() { e.from = nil }()
 		*signed = *signed || f.field.Kind == doc.FieldSignature
-	}
-	if len(f.widgets) == 1 && f.field.Kind != doc.FieldRadio {
-		w := &f.widgets[0]
-		return w.ref, e.w.Put(w.ref, append(w.dict, d...))
+		if len(f.widgets) == 1 && f.field.Kind != doc.FieldRadio {
+			w := &f.widgets[0]
+			return w.ref, e.w.Put(w.ref, a.Dict(e.describe(w.dict, f, parent)))
+		}
 	}
 	ref := e.w.Reserve()
-	var kids cos.Array
+	d, kids := e.describe(a.Entries(fieldEntries), f, parent), a.Items(len(f.widgets)+len(f.below))
 	for i := range f.widgets {
 		w := &f.widgets[i]
-		kids = append(kids, w.ref)
-		if err := e.w.Put(w.ref, append(w.dict, cos.E("Parent", ref))); err != nil {
+		kids = append(kids, a.Ref(w.ref))
+		if err := e.w.Put(w.ref, a.Dict(append(w.dict, cos.E("Parent", a.Ref(ref))))); err != nil {
 			return ref, err
 		}
 	}
@@ -425,14 +422,22 @@ func (e *Emitter) writeField(f *formField, parent cos.Ref, signed *bool) (cos.Re
 		if err != nil {
 			return r, err
 		}
-		kids = append(kids, r)
+		kids = append(kids, a.Ref(r))
 	}
-	return ref, e.w.Put(ref, append(d, cos.E("Kids", kids)))
+	return ref, e.w.Put(ref, a.Dict(append(d, cos.E("Kids", a.Array(kids)))))
 }
 
-// fieldEntries are those of a field beside its name (12.7.4.1).
-func fieldEntries(f *formField) cos.Dict {
-	n := &f.field
+// describe adds the entries of a field to d (12.7.4.1).
+func (e *Emitter) describe(d cos.Dict, f *formField, parent cos.Ref) cos.Dict {
+	a := e.w.Arena()
+	d = append(d, cos.E("T", a.Text(f.name)))
+	if !parent.IsZero() {
+		d = append(d, cos.E("Parent", a.Ref(parent)))
+	}
+	n := f.field
+	if n == nil {
+		return d
+	}
 	flags := 0
 	set := func(on bool, flag int) {
 		if on {
@@ -441,10 +446,10 @@ func fieldEntries(f *formField) cos.Dict {
 	}
 	set(n.ReadOnly, form.FlagReadOnly)
 	set(n.Required, form.FlagRequired)
-	d := cos.Dict{cos.E("TU", cos.Text(n.Label))}
+	d = append(d, cos.E("TU", a.Text(n.Label)))
 	var value cos.Object
 	if len(n.Values) > 0 && n.Values[0] != "" {
-		value = cos.Text(n.Values[0])
+		value = a.Text(n.Values[0])
 	}
 	switch n.Kind {
 	case doc.FieldText:
@@ -453,54 +458,54 @@ func fieldEntries(f *formField) cos.Dict {
 		set(n.Password, form.FlagPassword)
 		set(n.Comb, form.FlagComb)
 		if n.Max > 0 {
-			d = append(d, cos.E("MaxLen", cos.Int(n.Max)))
+			d = append(d, cos.E("MaxLen", a.Int(n.Max)))
 		}
 	case doc.FieldCheckBox, doc.FieldRadio:
 		d = append(d, cos.E("FT", cos.Name("Btn")))
 		set(n.Kind == doc.FieldRadio, form.FlagRadio|form.FlagNoToggleToOff)
-		state := cos.Name("Off")
+		state := "Off"
 		for i := range f.widgets {
 			if slices.Contains(n.Values, f.widgets[i].option) {
-				state = cos.Name(f.widgets[i].option)
+				state = f.widgets[i].option
 			}
 		}
-		value = state
+		value = a.Name(state)
 	case doc.FieldChoice, doc.FieldList:
 		d = append(d, cos.E("FT", cos.Name("Ch")))
 		set(n.Kind == doc.FieldChoice, form.FlagCombo)
 		set(n.Editable && n.Kind == doc.FieldChoice, form.FlagEdit)
 		set(n.Multiple, form.FlagMultiSelect)
-		var options, chosen cos.Array
+		options, chosen := a.Items(len(n.Options)), a.Items(len(n.Values))
 		values := make(map[string]bool, len(n.Values))
 		for _, v := range n.Values {
 			values[v] = true
 		}
 		for i, o := range n.Options {
 			if o.Text == "" || o.Text == o.Value {
-				options = append(options, cos.Text(o.Value))
+				options = append(options, a.Text(o.Value))
 			} else {
-				options = append(options, cos.Array{cos.Text(o.Value), cos.Text(o.Text)})
+				options = append(options, a.List(a.Text(o.Value), a.Text(o.Text)))
 			}
 			if values[o.Value] {
-				chosen = append(chosen, cos.Int(i))
+				chosen = append(chosen, a.Int(i))
 			}
 		}
-		d = append(d, cos.E("Opt", options))
-		if n.Kind == doc.FieldList && chosen != nil {
-			d = append(d, cos.E("I", chosen))
+		d = append(d, cos.E("Opt", a.Array(options)))
+		if n.Kind == doc.FieldList && len(chosen) > 0 {
+			d = append(d, cos.E("I", a.Array(chosen)))
 		}
 		if len(n.Values) > 1 {
-			var all cos.Array
+			all := a.Items(len(n.Values))
 			for _, v := range n.Values {
-				all = append(all, cos.Text(v))
+				all = append(all, a.Text(v))
 			}
-			value = all
+			value = a.Array(all)
 		}
 	case doc.FieldSignature:
 		d, value = append(d, cos.E("FT", cos.Name("Sig"))), f.value
 	}
 	if flags != 0 {
-		d = append(d, cos.E("Ff", cos.Int(flags)))
+		d = append(d, cos.E("Ff", a.Int(flags)))
 	}
 	return append(d, cos.E("V", value))
 }
