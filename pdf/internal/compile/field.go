@@ -158,7 +158,8 @@ func (n *fieldNode) emit(r *render, out sink) error {
 	if r.static != withData && !n.known() {
 		return nil
 	}
-	f := n.out
+	f := r.mem.fields.One()
+	*f = n.out
 	var err error
 	if f.Block, err = n.fill(r); err != nil {
 		return err
@@ -189,7 +190,7 @@ func (n *fieldNode) emit(r *render, out sink) error {
 		}
 		f.Options = append(f.Options, x)
 	}
-	return out(&f)
+	return out(f)
 }
 
 // known reports whether the field needs no data.

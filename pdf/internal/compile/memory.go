@@ -18,6 +18,7 @@ type Memory struct {
 	values   arena.Of[exprlang.Value]
 	texts    arena.Of[doc.Text]
 	headings arena.Of[doc.Heading]
+	fields   arena.Of[doc.Field]
 	tables   arena.Of[doc.Table]
 	columns  arena.Of[doc.Column]
 	spans    arena.Of[doc.Span]
@@ -63,6 +64,7 @@ func (m *Memory) Reset() {
 	m.values.Reset()
 	m.texts.Reset()
 	m.headings.Reset()
+	m.fields.Reset()
 	m.tables.Reset()
 	m.columns.Reset()
 	m.spans.Reset()
@@ -96,6 +98,7 @@ func (m *Memory) part() {
 	m.values.Part()
 	m.texts.Part()
 	m.headings.Part()
+	m.fields.Part()
 	m.tables.Part()
 	m.columns.Part()
 	m.spans.Part()

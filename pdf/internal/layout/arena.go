@@ -114,7 +114,27 @@ type blocks struct {
 	faces       arena.Of[face]
 	derived     arena.Of[doc.Style]
 	elems       arena.Of[tag.Elem]
+	buttons     arena.Of[button]
+	captions    arena.Of[caption]
+	widgets     arena.Of[widget]
+	looks       []*look
+	used        int // looks of this document
 	again       rowMemory
+}
+
+// mostLooks is how many looks of fields are kept for the next document.
+const mostLooks = 32
+
+// look returns the memory that the look of a field is made in.
+func (m *blocks) look() *look {
+	if m.used == mostLooks {
+		return &look{}
+	}
+	if m.used == len(m.looks) {
+		m.looks = append(m.looks, &look{})
+	}
+	m.used++
+	return m.looks[m.used-1]
 }
 
 // rowMemory is that of the rows of tables that are drawn on pages as they come, with their cells,
@@ -302,6 +322,9 @@ func (m *blocks) turn(n int) {
 	m.wordColumns.Part()
 	m.heads.Part()
 	m.headOf.Part()
+	m.buttons.Part()
+	m.captions.Part()
+	m.widgets.Part()
 }
 
 func (m *blocks) reset() {
@@ -330,4 +353,11 @@ func (m *blocks) reset() {
 	m.faces.Reset()
 	m.derived.Reset()
 	m.elems.Reset()
+	m.buttons.Reset()
+	m.captions.Reset()
+	m.widgets.Reset()
+	for _, l := range m.looks[:m.used] {
+		l.reset()
+	}
+	m.used = 0
 }

@@ -81,11 +81,17 @@ func (m *maker) field(n *doc.Field, en env) (block, error) {
 		return nil, m.badField(n, why)
 	}
 	captioned := n.Caption == doc.CaptionAuto
+	plain := m.derive(en.style, derivedPlain)
 	one := func(option, label string) *button {
-		return &button{Block: doc.Block{Src: n.Src, Lang: n.Lang}, field: n, option: option, label: label}
+		b := m.mem.buttons.One()
+		*b = button{Block: doc.Block{Src: n.Src, Lang: n.Lang}, field: n, option: option, label: label}
+		return b
 	}
 	said := func(s string) *doc.Text {
-		return &doc.Text{Block: doc.Block{Src: n.Src, Lang: n.Lang, KeepWithNext: true, Style: flush(en.style)}, Spans: []doc.Span{{Text: s}}}
+		c := m.mem.captions.One()
+		c.spans[0].Text = s
+		c.Text = doc.Text{Block: doc.Block{Src: n.Src, Lang: n.Lang, KeepWithNext: true, Style: plain}, Spans: c.spans[:]}
+		return &c.Text
 	}
 	beside := func(b *button, s string) doc.Node {
 		if !captioned {
@@ -96,11 +102,12 @@ func (m *maker) field(n *doc.Field, en env) (block, error) {
 			return b // which fails alike
 		}
 		return &doc.Beside{
-			Block: doc.Block{Src: n.Src, Style: flush(en.style)}, Widths: []doc.Width{doc.Fixed(side(n, f)), doc.Fr(1)}, Gap: 2 * fieldPadding,
+			Block: doc.Block{Src: n.Src, Style: plain}, Widths: []doc.Width{doc.Fixed(side(n, f)), doc.Fr(1)}, Gap: 2 * fieldPadding,
 			Cells: [][]doc.Node{{b}, {said(s)}}, VAlign: doc.VAlignMiddle,
 		}
 	}
-	var nodes []doc.Node
+	var room [3]doc.Node
+	nodes := room[:0]
 	switch n.Kind {
 	case doc.FieldRadio:
 		if captioned {
@@ -113,19 +120,21 @@ func (m *maker) field(n *doc.Field, en env) (block, error) {
 		nodes = append(nodes, beside(one(onValue(n), n.Label), n.Label))
 	default:
 		if captioned {
-			nodes = append(nodes, said(n.Label), &doc.Spacer{Height: fieldPadding / 2})
+			nodes = append(nodes, said(n.Label), &underCaption)
 		}
 		nodes = append(nodes, one("", n.Label))
 	}
 	return m.stack(nodes, en)
 }
 
-// flush is a style without space around its blocks.
-func flush(s *doc.Style) *doc.Style {
-	c := *s
-	c.SpaceBefore, c.SpaceAfter = 0, 0
-	return &c
+// caption is the text that says what a field is for.
+type caption struct {
+	doc.Text
+	spans [1]doc.Span
 }
+
+// underCaption lies between a caption and its field.
+var underCaption = doc.Spacer{Height: fieldPadding / 2}
 
 // onValue is what a check box holds when it is on.
 func onValue(n *doc.Field) string {
@@ -148,7 +157,7 @@ func (m *maker) badField(n *doc.Field, why string) error {
 func fault(n *doc.Field) string {
 	chosen := n.Kind == doc.FieldRadio || n.Kind == doc.FieldList || n.Kind == doc.FieldChoice
 	switch {
-	case n.Name == "" || slices.Contains(strings.Split(n.Name, "."), ""):
+	case n.Name == "" || n.Name[0] == '.' || n.Name[len(n.Name)-1] == '.' || strings.Contains(n.Name, ".."):
 		return "it needs a name, whose parts between full stops are not empty"
 	case strings.TrimSpace(n.Label) == "":
 		return "it needs a label, which says what is to be entered"
@@ -220,9 +229,8 @@ func (b *widget) baseline() (doc.Length, bool)                  { return 0, fals
 func (b *widget) split(avail doc.Length, _ bool) (block, block) { return whole(b, avail) }
 
 func (b *widget) draw(p *painter, x, y doc.Length) {
-	it := b.item
-	it.X, it.Y = x+b.dx, y
-	p.page.Items = append(p.page.Items, Item{Widget: &it})
+	b.item.X, b.item.Y = x+b.dx, y
+	p.page.Items = append(p.page.Items, Item{Widget: &b.item})
 }
 
 // widget finds the size of a field and makes what it shows.
@@ -232,7 +240,8 @@ func (m *maker) widget(n *button, en env) (block, *tag.Elem, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	l := look{m: m, n: d, en: en, face: f, inset: d.Border.Width + fieldPadding}
+	l := m.mem.look()
+	l.m, l.n, l.en, l.face, l.inset = m, d, en, f, d.Border.Width+fieldPadding
 	isButton := d.Kind == doc.FieldRadio || d.Kind == doc.FieldCheckBox
 	switch l.w, l.h = d.Width, d.Height; {
 	case isButton:
@@ -266,7 +275,8 @@ func (m *maker) widget(n *button, en env) (block, *tag.Elem, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	b := &widget{item: WidgetItem{Face: c.Face(), W: l.w, H: l.h, Field: d, Option: n.option, Label: n.label, Style: en.style, Size: f.size, Lead: f.lead}}
+	b := m.mem.widgets.One()
+	b.item = WidgetItem{Face: c.Face(), W: l.w, H: l.h, Field: d, Option: n.option, Label: n.label, Style: en.style, Size: f.size, Lead: f.lead}
 	if d.Fit {
 		b.item.Size = 0
 	}
@@ -286,7 +296,7 @@ func (m *maker) widget(n *button, en env) (block, *tag.Elem, error) {
 	return b, b.item.Elem, nil
 }
 
-// look makes the appearance of a field.
+// look makes the appearance of a field, which is in its page.
 type look struct {
 	m     *maker
 	n     *doc.Field
@@ -299,7 +309,7 @@ type look struct {
 }
 
 func (l *look) look() (Look, error) {
-	l.page = Page{Width: l.w, Height: l.h}
+	l.page.Width, l.page.Height = l.w, l.h
 	l.sub.page = &l.page
 	n := l.n
 	out := Look{Clip: Rect{X: n.Border.Width, Y: n.Border.Width, W: max(l.w-2*n.Border.Width, 0), H: max(l.h-2*n.Border.Width, 0)}}
@@ -358,7 +368,8 @@ func (l *look) shown() string {
 
 // set breaks a text into lines at a size.
 func (l *look) set(s string, size, width doc.Length) (*para, error) {
-	st := *l.en.style
+	st := l.m.mem.derived.One()
+	*st = *l.en.style
 	if size > 0 && size != l.face.size {
 		st.Size, st.Leading = size, 0
 	}
@@ -370,12 +381,21 @@ func (l *look) set(s string, size, width doc.Length) (*para, error) {
 		}
 	}
 	en := l.en
-	en.style, en.width, en.sign = &st, width, 0
+	en.style, en.width, en.sign = st, width, 0
 	b, err := l.m.text([]doc.Span{{Text: s, From: l.n.From}}, en, nil, l.n.Src, "")
 	if err != nil {
 		return nil, err
 	}
 	return b.(*para), nil //nolint:forcetypeassert // m.text makes no other block
+}
+
+// reset forgets the field, and keeps the memory of its look for another.
+func (l *look) reset() {
+	l.sub.turn()
+	*l = look{
+		page: Page{Back: emptied(l.page.Back), Items: emptied(l.page.Items)},
+		sub:  painter{rules: emptied(l.sub.rules), texts: l.sub.texts},
+	}
 }
 
 func longestLine(b *para) (w doc.Length) {
