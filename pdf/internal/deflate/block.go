@@ -2,6 +2,7 @@ package deflate
 
 import (
 	"encoding/binary"
+	"math"
 	"math/bits"
 	"slices"
 )
@@ -128,17 +129,27 @@ func (c *Compressor) count() int {
 	return int(extra)
 }
 
-// appendBlock appends src, the segment, as the kind of block that is shortest.
+// appendBlock appends src, the segment, as the kind of block that is shortest, or nearly so: a
+// short one has codes of its own where they are likely to save more than a few bytes.
 func (c *Compressor) appendBlock(dst, src []byte, last bool) []byte {
 	b := &c.block
 	extra := c.count()
-	used, size := b.tree.build(b.codes[:], b.freq[:], mostBits)
-	fixed := extra + 5*c.n // for the distance of each match
-	for _, s := range used {
-		fixed += int(b.freq[s]) * int(fixedCodes[s].length())
+	fixed, dynamic := extra+5*c.n, math.MaxInt // five bits for the distance of each match
+	if len(src) <= short {
+		for s, f := range &b.freq {
+			fixed += int(f) * int(fixedCodes[s].length())
+		}
 	}
-	_, distanceSize := b.tree.build(b.distances[:], b.distanceFreq[:], mostDistanceBits)
-	dynamic := extra + size + distanceSize + b.lengths.make(&b.tree, b.codes[:], b.distances[:])
+	if len(src) > short || b.likely()+extra+leastSaved < fixed {
+		used, size := b.tree.build(b.codes[:], b.freq[:], mostBits)
+		if len(src) > short {
+			for _, s := range used {
+				fixed += int(b.freq[s]) * int(fixedCodes[s].length())
+			}
+		}
+		_, distanceSize := b.tree.build(b.distances[:], b.distanceFreq[:], mostDistanceBits)
+		dynamic = extra + size + distanceSize + b.lengths.make(&b.tree, b.codes[:], b.distances[:])
+	}
 	stored := 8 * (len(src) + 5*(len(src)/mostStored+1))
 	dst = slices.Grow(dst, min(dynamic, fixed, stored)/8+32)
 	final := uint64(0)
@@ -156,6 +167,42 @@ func (c *Compressor) appendBlock(dst, src []byte, last bool) []byte {
 	dst = b.lengths.append(dst, &c.bits)
 	return c.appendMatches(dst, &b.codes, &b.distances)
 }
+
+// A block of at most short bytes has codes of its own where they are likely to save more than
+// leastSaved bits: to make and to send them takes as long as all else that is done with it.
+const (
+	short      = 1024
+	leastSaved = 8 * 48
+)
+
+// likely is about how many bits the symbols of the block take with codes of its own, and these.
+func (b *blockCodes) likely() int {
+	size, used := entropy(b.freq[:])
+	distanceSize, distancesUsed := entropy(b.distanceFreq[:])
+	return size + distanceSize + 60 + 9*(used+distancesUsed)/2
+}
+
+// entropy returns about how many bits symbols take that occur as often as freq says, and how many
+// of them do occur.
+func entropy(freq []uint32) (size, used int) {
+	all := 0
+	for _, f := range freq {
+		if f > 0 {
+			used++
+			all += int(f)
+			size -= int(f) * log2(f)
+		}
+	}
+	return (size + all*log2(uint32(all))) / logUnit, used
+}
+
+// log2 returns about the logarithm of n, times logUnit.
+func log2(n uint32) int {
+	l := max(bits.Len32(n), 1) - 1
+	return l*logUnit + int(n*logUnit>>l) - logUnit
+}
+
+const logUnit = 64
 
 // appendMatches appends the literals and matches of the segment by the codes. dst has room for
 // them and eight bytes more.

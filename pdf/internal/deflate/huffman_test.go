@@ -120,3 +120,45 @@ func TestLengthAndDistanceCodes(t *testing.T) {
 		}
 	}
 }
+
+// TestShortBlocks take hardly more than the kind of block that is shortest, and codes of their own
+// where those save much.
+func TestShortBlocks(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6)) //nolint:gosec // G404: the same in each run
+	const tolerance = leastSaved + 8*48   // what the codes take is estimated
+	kinds := map[byte]int{}
+	for range 5000 {
+		src := make([]byte, random.IntN(short+1))
+		letters, first, skew := 1+random.IntN(250), random.IntN(256), random.Float64()*4
+		for i := range src {
+			src[i] = byte(first + int(float64(letters)*math.Pow(random.Float64(), 1+skew))) //nolint:gosec // G115: any byte
+		}
+		if n := len(src) / 4; random.IntN(2) > 0 { // with matches
+			for i := range src {
+				if i > n && random.IntN(3) > 0 {
+					src[i] = src[i-n]
+				}
+			}
+		}
+		var c Compressor
+		out := c.Append(nil, src, nil)
+		kinds[out[2]>>1&3]++
+		b := &c.block
+		extra := c.count()
+		used, size := b.tree.build(b.codes[:], b.freq[:], mostBits)
+		fixed := extra + 5*c.n
+		for _, s := range used {
+			fixed += int(b.freq[s]) * int(fixedCodes[s].length())
+		}
+		_, distanceSize := b.tree.build(b.distances[:], b.distanceFreq[:], mostDistanceBits)
+		own := extra + size + distanceSize + b.lengths.make(&b.tree, b.codes[:], b.distances[:])
+		if got, best := 8*len(out), min(own, fixed, 8*(len(src)+5))+8*len("\x78\x9C....")+10; got > best+tolerance {
+			t.Fatalf("%d bytes take %d bits, and with codes of their own %d, with the fixed ones %d", len(src), got, own, fixed)
+		}
+	}
+	for kind, name := range []string{"stored", "with the fixed codes", "with codes of their own"} {
+		if kinds[byte(kind)] < 100 {
+			t.Errorf("%d blocks %s, want some of each kind", kinds[byte(kind)], name)
+		}
+	}
+}
