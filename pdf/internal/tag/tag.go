@@ -43,12 +43,14 @@ type Tree struct {
 	nums    []num        // of the parent tree, in the order of their keys
 	repeats []cos.Repeat // in buf
 	notes   []cos.Ref
-	spare   [][]kid // the empty lists of elements that are written
+	// spare are the empty lists of elements that are written, by how many kids they have room for:
+	// few, or few times as many.
+	spare [2][][]kid
 }
 
-// mostSpare bounds the lists that are used again, as many as a body of a table has rows, and
-// spareKids the kids that one has room for.
-const mostSpare, spareKids = 512, 64
+// few is how many kids the shortest list of its own has room for, and mostSpare bounds the lists
+// that are used again: as many as a body of a table has rows.
+const few, mostSpare = 8, 512
 
 // mostKept bounds what else a tree hands on to the next one, in values, and keptBytes its buffers.
 const mostKept, keptBytes = 1024, 64 << 10
@@ -135,9 +137,11 @@ func (t *Tree) Add(e *Elem) error {
 		e.ref = t.w.Reserve()
 	}
 	p := e.Parent
-	if n := len(t.spare); len(p.kids) == cap(p.kids) && n > 0 && len(p.kids) < cap(t.spare[n-1]) {
-		p.kids = append(t.spare[n-1], p.kids...)
-		t.spare = t.spare[:n-1]
+	if e.Type == Link || e.Type == Form { // which have content and an annotation
+		e.kids = t.longer(nil)
+	}
+	if len(p.kids) == cap(p.kids) {
+		p.kids = t.longer(p.kids)
 	}
 	p.kids = append(p.kids, kid{elem: e, ref: e.ref})
 	if e.Type == FENote {
@@ -155,6 +159,38 @@ func (t *Tree) Add(e *Elem) error {
 		return t.AddAttributes(e, body)
 	}
 	return nil
+}
+
+// longer returns a list with room for more kids behind those of one that is full and not used any
+// more.
+func (t *Tree) longer(kids []kid) []kid {
+	class, room := 0, few
+	for room <= len(kids) {
+		class, room = class+1, few*room
+	}
+	if class >= len(t.spare) {
+		return slices.Grow(kids, 1)
+	}
+	var list []kid
+	if n := len(t.spare[class]); n > 0 {
+		list = t.spare[class][n-1]
+		t.spare[class] = t.spare[class][:n-1]
+	} else {
+		list = make([]kid, 0, room)
+	}
+	list = append(list, kids...)
+	t.free(kids)
+	return list
+}
+
+// free lets a list be used again.
+func (t *Tree) free(kids []kid) {
+	for class, room := 0, few; class < len(t.spare); class, room = class+1, few*room {
+		if cap(kids) == room && len(t.spare[class]) < mostSpare {
+			clear(kids)
+			t.spare[class] = append(t.spare[class], kids[:0])
+		}
+	}
 }
 
 // AddAttributes gives e an attribute object with the given body in PDF syntax, as in
@@ -251,9 +287,8 @@ func (t *Tree) finish(e *Elem) error {
 	if err := t.write(e); err != nil {
 		return err
 	}
-	if n := cap(e.kids); n > len(e.oneKid) && n <= spareKids && len(t.spare) < mostSpare {
-		clear(e.kids)
-		t.spare = append(t.spare, e.kids[:0])
+	if cap(e.kids) >= few {
+		t.free(e.kids)
 	}
 	e.kids, e.oneKid, e.Parent = nil, [1]kid{}, nil
 	return nil
