@@ -19,6 +19,7 @@ type Memory struct {
 	texts    arena.Of[doc.Text]
 	headings arena.Of[doc.Heading]
 	fields   arena.Of[doc.Field]
+	images   arena.Of[doc.Image]
 	tables   arena.Of[doc.Table]
 	columns  arena.Of[doc.Column]
 	spans    arena.Of[doc.Span]
@@ -65,6 +66,7 @@ func (m *Memory) Reset() {
 	m.texts.Reset()
 	m.headings.Reset()
 	m.fields.Reset()
+	m.images.Reset()
 	m.tables.Reset()
 	m.columns.Reset()
 	m.spans.Reset()
@@ -99,6 +101,7 @@ func (m *Memory) part() {
 	m.texts.Part()
 	m.headings.Part()
 	m.fields.Part()
+	m.images.Part()
 	m.tables.Part()
 	m.columns.Part()
 	m.spans.Part()

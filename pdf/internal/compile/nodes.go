@@ -196,7 +196,8 @@ type imageNode struct {
 }
 
 func (n *imageNode) emit(r *render, out sink) error {
-	img := n.out
+	img := r.mem.images.One()
+	*img = n.out
 	var err error
 	if n.value != nil {
 		v, err := r.eval(n.value)
@@ -222,7 +223,7 @@ func (n *imageNode) emit(r *render, out sink) error {
 		}
 		img.From = doc.Origin{Frame: r.at, Link: n.link.id}
 	}
-	return out(&img)
+	return out(img)
 }
 
 type listItem struct {

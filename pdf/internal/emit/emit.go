@@ -114,6 +114,7 @@ type Emitter struct {
 	fields    []*formField
 	formFonts []string // names of those that fields are typed in
 
+	imageRes    arena.Of[imageRes]
 	formFields  arena.Of[formField]
 	formWidgets arena.Of[formWidget]
 	look        []byte       // what a field shows, which is made while a page is
@@ -222,7 +223,7 @@ func (e *Emitter) Close() {
 	kept := Emitter{
 		w: e.w, tags: e.tags, buf: reused(e.buf), look: reused(e.look), lookRepeats: emptied(e.lookRepeats), repeats: emptied(e.repeats), words: words{codes: e.words.codes[:0]}, fonts: e.fonts[:0], written: emptied(e.written),
 		byHash: e.byHash, anchors: e.anchors, refs: e.refs, outlined: e.outlined, kids: e.kids,
-		fields: emptied(e.fields), formFields: e.formFields, formWidgets: e.formWidgets,
+		images: emptied(e.images), imageRes: e.imageRes, fields: emptied(e.fields), formFields: e.formFields, formWidgets: e.formWidgets,
 		pages: emptied(e.pages), pageNodes: emptied(e.pageNodes), labels: emptied(e.labels), ranges: emptied(e.ranges),
 		nodes: [2][]node{emptied(e.nodes[0]), emptied(e.nodes[1])}, internal: emptied(e.internal), outline: emptied(e.outline),
 	}
@@ -250,6 +251,7 @@ func (e *Emitter) forget() {
 	e.refs.Reset()
 	e.outlined.Reset()
 	e.kids.Reset()
+	e.imageRes.Reset()
 	e.formFields.Reset()
 	e.formWidgets.Reset()
 }

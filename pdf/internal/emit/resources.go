@@ -135,7 +135,8 @@ func (e *Emitter) imageOf(m *image.Image) (*imageRes, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &imageRes{name: "I" + strconv.Itoa(len(e.images)+1), ref: ref}
+	r := e.imageRes.One()
+	r.name, r.ref = "I"+strconv.Itoa(len(e.images)+1), ref
 	e.images = append(e.images, r)
 	e.byHash[key] = r
 	return r, nil

@@ -63,7 +63,7 @@ func (m *Memory) forget() {
 	d.turn()
 	*d = painter{
 		rules: emptied(d.rules), edges: emptied(d.edges), lines: emptied(d.lines), texts: d.texts, lists: d.lists, words: d.words,
-		fills: emptied(d.fills), still: emptied(d.still), written: emptied(d.written),
+		images: d.images, widgets: d.widgets, fills: emptied(d.fills), still: emptied(d.still), written: emptied(d.written),
 	}
 	m.pieces, m.begun = emptied(m.pieces), emptied(m.begun)
 	if m.images == nil {
@@ -117,6 +117,7 @@ type blocks struct {
 	buttons     arena.Of[button]
 	captions    arena.Of[caption]
 	widgets     arena.Of[widget]
+	pictures    arena.Of[picture]
 	looks       []*look
 	used        int // looks of this document
 	again       rowMemory
@@ -325,6 +326,7 @@ func (m *blocks) turn(n int) {
 	m.buttons.Part()
 	m.captions.Part()
 	m.widgets.Part()
+	m.pictures.Part()
 }
 
 func (m *blocks) reset() {
@@ -356,6 +358,7 @@ func (m *blocks) reset() {
 	m.buttons.Reset()
 	m.captions.Reset()
 	m.widgets.Reset()
+	m.pictures.Reset()
 	for _, l := range m.looks[:m.used] {
 		l.reset()
 	}

@@ -37,6 +37,9 @@ type painter struct {
 	still [][2]spot           // what does not move with the rest
 	fixed int                 // backgrounds that nothing joins any more: they move on their own
 	trace bool                // the page says what stands where
+	// images and widgets are those of the page.
+	images  arena.Of[ImageItem]
+	widgets arena.Of[WidgetItem]
 	// written are elements that are let go when the page is handed over.
 	written [][][]tag.Elem
 }
@@ -46,6 +49,8 @@ func (p *painter) turn() {
 	p.texts.Reset()
 	p.lists.Reset()
 	p.words.Reset()
+	p.images.Reset()
+	p.widgets.Reset()
 }
 
 // area notes that src was drawn from a moment on, between two heights: as wide as all of that.

@@ -229,8 +229,10 @@ func (b *widget) baseline() (doc.Length, bool)                  { return 0, fals
 func (b *widget) split(avail doc.Length, _ bool) (block, block) { return whole(b, avail) }
 
 func (b *widget) draw(p *painter, x, y doc.Length) {
-	b.item.X, b.item.Y = x+b.dx, y
-	p.page.Items = append(p.page.Items, Item{Widget: &b.item})
+	it := p.widgets.One()
+	*it = b.item
+	it.X, it.Y = x+b.dx, y
+	p.page.Items = append(p.page.Items, Item{Widget: it})
 }
 
 // widget finds the size of a field and makes what it shows.

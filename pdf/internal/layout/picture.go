@@ -67,7 +67,8 @@ func (m *maker) image(n *doc.Image, en env) (block, *tag.Elem, error) {
 		}
 	}
 	item.Artifact, item.Src = m.art, n.Src
-	b := &picture{w: w, h: h, item: item}
+	b := m.mem.pictures.One()
+	b.w, b.h, b.item = w, h, item
 	switch en.align() {
 	case doc.AlignRight:
 		b.dx = en.width - w
@@ -181,9 +182,10 @@ func (b *picture) baseline() (doc.Length, bool) { return 0, false }
 func (b *picture) split(avail doc.Length, _ bool) (block, block) { return whole(b, avail) }
 
 func (b *picture) draw(p *painter, x, y doc.Length) {
-	it := b.item
+	it := p.images.One()
+	*it = b.item
 	it.X, it.Y, it.W, it.H = x+b.dx, y, b.w, b.h
-	p.page.Items = append(p.page.Items, Item{Image: &it})
+	p.page.Items = append(p.page.Items, Item{Image: it})
 	if b.link != nil {
 		p.page.Links = append(p.page.Links, LinkArea{X: it.X, Y: y, W: b.w, H: b.h, Link: b.link})
 	}
