@@ -108,6 +108,7 @@ func (a *Arena) turn() {
 	}
 	a.refs.turn()
 	a.fixed.turn()
+	a.decimal.turn()
 	a.ints.turn()
 	a.names.turn()
 	a.texts.turn()
