@@ -100,8 +100,8 @@ func As[T Object](o Object) (v T, ok bool) {
 }
 
 // turn is called between objects. A piece holds what was made with it, and what that refers to:
-// pieces of different kinds that overlap would hold each other, one behind the other, from the first
-// page of a long document to the last. When one is used up, all begin anew.
+// pieces of different kinds that overlap would hold each other, one behind the other, from the
+// first page of a long document to the last. When one is used up, all begin anew.
 func (a *Arena) turn() {
 	if !a.entries.used && !a.objects.used {
 		return

@@ -153,7 +153,7 @@ func (c *content) mark(el *tag.Elem, art layout.Artifact) error {
 // marked opens the content of elements, by type; those of headings have a number (14.6).
 var marked = func() (open [tag.NumTypes]string) {
 	for t := range open {
-		if typ := tag.Type(t); typ != tag.H { //nolint:gosec // G115: an index of types
+		if typ := tag.Type(t); typ != tag.H {
 			open[t] = "/" + typ.String() + withContent
 		}
 	}
