@@ -45,7 +45,7 @@ type content struct {
 
 // moved is a Td operator that stands in the stream, operands included.
 type moved struct {
-	x, y         int32
+	x, y         int64
 	from, at, to uint32 // where it begins, the first operand ends and it ends
 }
 
@@ -356,8 +356,8 @@ func (c *content) moveTo(left, base doc.Length, slanted bool) {
 		}
 	}
 	c.lineX, c.lineY = x, y
-	//nolint:gosec // G115: what is cut off is missed as what repeats
-	m, is := &c.moves[uint64(dx*31+dy)*0x9E3779B97F4A7C15>>57], moved{x: int32(dx), y: int32(dy), from: uint32(len(c.b))}
+	//nolint:gosec // G115: a hash, and a stream in memory
+	m, is := &c.moves[uint64(dx*31+dy)*0x9E3779B97F4A7C15>>57], moved{x: dx, y: dy, from: uint32(len(c.b))}
 	if is.x == m.x && is.y == m.y && m.to > 0 && move == td { // as in most cells of a table
 		is.at, is.to = is.from+m.at-m.from, is.from+m.to-m.from
 		c.repeats = append(c.repeats, cos.Repeat{At: is.at, Of: m.at})

@@ -266,3 +266,53 @@ func TestKernedWordsAreShownAsAllText(t *testing.T) {
 		}
 	}
 }
+
+// TestMoves: lines begin where they are asked to, whether a move like it stands in the stream
+// already or not, and what is told to repeat does.
+func TestMoves(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // G404: the same in each run
+	for range 50 {
+		c := &content{height: 842 * doc.Pt}
+		columns := make([]doc.Length, 1+random.IntN(6))
+		for i := range columns {
+			columns[i] = doc.Length(random.Int64N(600 * int64(doc.Pt)))
+		}
+		columns[0] += doc.Length(random.IntN(2)) << 42 // beyond 32 bits of hundredths
+		var x, y int64
+		for i := range 300 {
+			left, base := columns[random.IntN(len(columns))], doc.Length(i/7%40*20)*doc.Pt
+			slanted := random.IntN(20) == 0
+			before := len(c.b)
+			c.moveTo(left, base, slanted)
+			f := strings.Fields(string(c.b[before:]))
+			if got := f[len(f)-1]; got == "Td" && !slanted {
+				x, y = x+inHundredths(t, f[0]), y+inHundredths(t, f[1])
+			} else if got == "Tm" && len(f) == 7 && (f[2] != "0") == slanted {
+				x, y = inHundredths(t, f[4]), inHundredths(t, f[5])
+			} else {
+				t.Fatalf("%q", c.b[before:])
+			}
+			if x != hundredths(left) || y != hundredths(c.height-base) {
+				t.Fatalf("a line begins at %d, %d, want %d, %d", x, y, hundredths(left), hundredths(c.height-base))
+			}
+		}
+		for _, r := range c.repeats {
+			if r.Of >= r.At || c.b[r.At] != c.b[r.Of] {
+				t.Fatalf("told is %+v of %q", r, c.b[:r.At+10])
+			}
+		}
+	}
+}
+
+func inHundredths(t *testing.T, s string) int64 {
+	t.Helper()
+	whole, frac, _ := strings.Cut(strings.TrimPrefix(s, "-"), ".")
+	v, err := strconv.ParseInt(whole+(frac + "00")[:2], 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.HasPrefix(s, "-") {
+		v = -v
+	}
+	return v
+}
