@@ -63,7 +63,7 @@ func (m *Memory) forget() {
 	d.turn()
 	*d = painter{
 		rules: emptied(d.rules), edges: emptied(d.edges), lines: emptied(d.lines), texts: d.texts, lists: d.lists, words: d.words,
-		images: d.images, widgets: d.widgets, fills: emptied(d.fills), still: emptied(d.still), written: emptied(d.written),
+		images: d.images, widgets: d.widgets, fills: emptied(d.fills), still: emptied(d.still), written: emptied(d.written), rows: emptied(d.rows),
 	}
 	m.pieces, m.begun = emptied(m.pieces), emptied(m.begun)
 	if m.images == nil {
@@ -276,19 +276,23 @@ func (m *rowMemory) cut(g *group) {
 // written takes back lists of elements that are in the file, and that nothing leads to.
 func (m *rowMemory) written(lists [][][]tag.Elem) {
 	for _, rows := range lists {
-		for _, elems := range rows {
-			clear(elems)
+		if m.writtenRows(rows); !m.poisons {
+			m.unlisted(rows)
 		}
+	}
+}
+
+// writtenRows is written of the elements of rows.
+func (m *rowMemory) writtenRows(rows [][]tag.Elem) {
+	for _, elems := range rows {
+		clear(elems)
 		if m.poisons {
-			for _, elems := range rows {
-				for i := range elems {
-					elems[i].Lang, elems[i].Alt = marker, marker
-				}
+			for i := range elems {
+				elems[i].Lang, elems[i].Alt = marker, marker
 			}
 			continue
 		}
-		m.spareElems = append(m.spareElems, rows...)
-		m.unlisted(rows)
+		m.spareElems = append(m.spareElems, elems)
 	}
 }
 

@@ -40,8 +40,9 @@ type painter struct {
 	// images and widgets are those of the page.
 	images  arena.Of[ImageItem]
 	widgets arena.Of[WidgetItem]
-	// written are elements that are let go when the page is handed over.
+	// written are elements that are let go when the page is handed over, and rows those of rows.
 	written [][][]tag.Elem
+	rows    [][]tag.Elem
 }
 
 // turn lets what was drawn on the page before go: its memory is that of the next page.

@@ -25,6 +25,8 @@ type group struct {
 	cells   []groupCell
 	words   []Word     // in the place of cells, of a row that has nothing else; see table.words
 	art     Artifact   // of words
+	elem    *tag.Elem  // that of the row, when it is one
+	elems   []tag.Elem // of the row of words, if that is drawn once
 	least   doc.Length // that the row of words is high for its texts
 }
 

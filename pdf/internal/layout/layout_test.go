@@ -91,7 +91,11 @@ func (r *record) take(p *layout.Page, lines *[]placed) {
 	}
 	r.rects[p.Number] = append(r.rects[p.Number], p.Back...)
 	r.marks = append(r.marks, p.Marks...)
-	r.begun, r.done = append(r.begun, p.Begun...), append(r.done, p.Done...)
+	for _, e := range p.Begun { // as they are now: the memory of rows is used again
+		now := *e
+		r.begun = append(r.begun, &now)
+	}
+	r.done = append(r.done, p.Done...)
 	r.under = p.Under
 	r.links += len(p.Links)
 }

@@ -203,6 +203,7 @@ func (r *rowRun) row(x *doc.Row) error {
 		e.carry = &carried{t: t, make: x.Carry}
 	}
 	e.keepNext = x.KeepWithNext || r.count < r.orphans && g.size() <= r.tall
+	e.done, e.row = g.elem, g.elems
 	if t.inBody >= rowsPerBody {
 		e.done, t.body = t.body, nil
 		e.words, t.listed, t.free = t.listed, nil, nil

@@ -16,6 +16,7 @@ type entry struct {
 	mark          *Mark        // where it starts
 	done          *tag.Elem    // complete once all of the entry is drawn
 	words         [][]tag.Elem // beneath it, by rows, which nothing else leads to
+	row           []tag.Elem   // likewise, of this row
 	repeat        *stack       // from here on, new pages start with this table head
 	ends          bool         // new pages start with no head any more
 	carry         *carried     // of a row: what is printed where a page ends behind it; nil: nothing
@@ -48,6 +49,9 @@ func (e *entry) draw(p *painter, x, y doc.Length) {
 		if e.words != nil {
 			p.written = append(p.written, e.words)
 		}
+		if e.row != nil {
+			p.rows = append(p.rows, e.row)
+		}
 	}
 }
 
@@ -65,7 +69,7 @@ func (e *entry) split(avail doc.Length, force bool) (head, tail entry, ok bool) 
 	head.b, tail.b = h, t
 	head.keepNext = false
 	if t != nil {
-		head.done, head.words, tail.mark = nil, nil, nil
+		head.done, head.words, head.row, tail.mark = nil, nil, nil, nil
 		head.ends, head.carry = false, nil
 		head.after, tail.before = 0, 0
 	}

@@ -382,12 +382,15 @@ func (t *table) add(r *doc.Row, sec section, parent *tag.Elem) (*group, error) {
 	g.rows = append(g.rows, groupRow{least: r.Height, back: back, border: r.Border})
 	if plain && t.words(g, r) {
 		if t.m.tagged() {
-			t.wordElems(g.words, r, parent, src)
+			t.wordElems(g, r, parent, src)
 		}
 		t.group = nil
 		return g, nil
 	}
 	tr := t.m.elem(parent, tag.TR, src, "")
+	if g.elem = tr; row > 0 {
+		g.elem = nil
+	}
 	g.lined = g.lined || r.Border != nil
 	if len(g.cells) == 0 && cap(g.cells) < len(r.Cells) {
 		g.cells = t.cells(sec, len(r.Cells))

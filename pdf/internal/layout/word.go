@@ -136,11 +136,19 @@ func (c *wordColumn) word(w *Word, s string) bool {
 }
 
 // wordElems makes the elements of a row of words.
-func (t *table) wordElems(words []Word, r *doc.Row, parent *tag.Elem, src *doc.Source) {
-	elems := t.rowElems(1 + len(words))
+func (t *table) wordElems(g *group, r *doc.Row, parent *tag.Elem, src *doc.Source) {
+	words := g.words
+	var elems []tag.Elem
+	if t.once {
+		elems = t.m.mem.again.row(1 + len(words))
+		g.elems = elems
+	} else {
+		elems = t.m.mem.elems.Take(1 + len(words))
+	}
 	begun := slices.Grow(t.m.begun, len(elems))
 	tr := &elems[0]
 	tr.Type, tr.Parent, tr.Src = tag.TR, parent, src
+	g.elem = tr
 	begun = append(begun, tr)
 	for i := range words {
 		c, el := &r.Cells[i], &elems[1+i]
@@ -163,11 +171,8 @@ func (t *table) wordList(n int) []Word {
 	return t.m.mem.rowWords.Take(n)
 }
 
-// rowElems returns n elements for words of the open body.
+// rowElems returns n elements for words of the open body of a table that is drawn once.
 func (t *table) rowElems(n int) []tag.Elem {
-	if !t.once {
-		return t.m.mem.elems.Take(n)
-	}
 	elems := t.m.mem.again.row(n)
 	if t.listed == nil {
 		t.listed = t.m.mem.again.list()

@@ -255,9 +255,6 @@ func (t *Tree) Finish(e *Elem) error {
 	if err := t.finish(e); err != nil {
 		return err
 	}
-	if err := t.put(); err != nil {
-		return err
-	}
 	for above := parent.kids; len(above) > 0; above = above[:len(above)-1] {
 		if last := &above[len(above)-1]; last.elem == e {
 			last.elem = nil
@@ -363,6 +360,9 @@ const leafKeys = 256
 // Close writes what is left of the tree and returns its root for the catalog.
 func (t *Tree) Close() (cos.Ref, error) {
 	if err := t.Finish(&t.doc); err != nil {
+		return cos.Ref{}, err
+	}
+	if err := t.put(); err != nil {
 		return cos.Ref{}, err
 	}
 	parents, err := t.parentTree()
