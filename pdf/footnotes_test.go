@@ -1,6 +1,7 @@
 package pdf_test
 
 import (
+	"bytes"
 	"fmt"
 	"regexp"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/pdftest"
 	"example.com/quire/pdf/standard"
+	"example.com/quire/pdf/template"
 )
 
 // footnotes has notes in paragraphs, a list and a table, some of which are split, and a part.
@@ -87,6 +89,74 @@ func TestFootnotesAreTaggedBothWays(t *testing.T) {
 		}
 		if parts := strings.Count(plain, "/S /Part\n"); parts != 1 {
 			t.Errorf("%d parts", parts)
+		}
+	}
+}
+
+// TestRowsWithWhatIsDrawnLater: rows are written with the page that they end on, while their notes
+// go on over the pages behind it, and with links, fields, spans and cells that are split.
+func TestRowsWithWhatIsDrawnLater(t *testing.T) {
+	var rows strings.Builder
+	words := 0
+	long := func(name string, n int) string {
+		var b strings.Builder
+		for k := range n {
+			fmt.Fprintf(&b, "%s.%d ", name, k)
+		}
+		words += n
+		return b.String()
+	}
+	for i := range 90 {
+		line := fmt.Sprintf(`["r%d", "word%d", "w%d"]`, i, i, i)
+		switch i % 9 {
+		case 1:
+			line = fmt.Sprintf(`["r%d", "cited^[%s] here", "w%d"]`, i, long(fmt.Sprintf("note%d", i), 250*(1+i%2)), i)
+		case 3:
+			line = fmt.Sprintf(`["r%d", "[top](#top), [web](https://example.com/%d)", {do: [{field: text, name: f%d, label: "Field %d"}]}]`, i, i, i, i)
+		case 5:
+			line = fmt.Sprintf(`[{text: "r%d", rowspan: 2}, "%s", "w%d"]`, i, long(fmt.Sprintf("cell%d", i), 300), i) + "\n        - [\"under\", \"it\"]"
+		}
+		rows.WriteString("        - " + line + "\n")
+	}
+	text := `quire: 1
+name: rows
+lang: en
+title: Rows
+page: {size: A5, margin: 15mm}
+footer: {all: [{text: "Page ${page()} of ${pages()}"}]}
+body:
+  - {heading: Rows, level: 1, anchor: top}
+  - table:
+      columns: [{head: A, width: 20mm, scope: row}, {head: B, width: 1fr}, {head: C, width: 30mm}]
+      rows:
+` + rows.String()
+	e := newEngine(t, pdf.Config{})
+	plan, err := e.Compile(t.Context(), pdf.Source{File: "t.yaml", Text: []byte(text)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ids := range [][]standard.ID{compliant, claimable[1]} {
+		var files [2][]byte
+		for i, mapped := range []bool{false, true} {
+			var out bytes.Buffer
+			if _, err := e.Render(t.Context(), &out, plan, template.JSON([]byte("{}")), pdf.RenderOptions{Standards: ids, Time: frozen, SourceMap: mapped}); err != nil {
+				t.Fatal(err)
+			}
+			files[i] = out.Bytes()
+		}
+		if !bytes.Equal(files[0], files[1]) {
+			t.Errorf("%v: a source map changes bytes", ids)
+		}
+		d, err := e.Open(t.Context(), bytes.NewReader(files[0]), int64(len(files[0])), pdf.OpenOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := e.Check(t.Context(), d, ids...)
+		if err != nil || len(found) > 0 {
+			t.Errorf("%v: %v, %v", ids, found, err)
+		}
+		if n := len(regexp.MustCompile(`(note|cell)\d+\.\d+`).FindAllString(pdftest.Text(t, pdftest.Write(t, "rows.pdf", files[0])), -1)); n != words {
+			t.Errorf("%v: %d words, want %d", ids, n, words)
 		}
 	}
 }
