@@ -63,7 +63,7 @@ func (m *Memory) forget() {
 	d.turn()
 	*d = painter{
 		rules: emptied(d.rules), edges: emptied(d.edges), lines: emptied(d.lines), texts: d.texts, lists: d.lists, words: d.words,
-		images: d.images, widgets: d.widgets, fills: emptied(d.fills), still: emptied(d.still), written: emptied(d.written), rows: emptied(d.rows),
+		images: d.images, widgets: d.widgets, fills: emptied(d.fills), still: emptied(d.still), written: emptied(d.written),
 	}
 	m.pieces, m.begun = emptied(m.pieces), emptied(m.begun)
 	if m.images == nil {
@@ -153,7 +153,6 @@ type rowMemory struct {
 	spareGroups []*group
 	spareWords  []*word
 	spareElems  [][]tag.Elem // of a row each
-	spareList   [][]tag.Elem // empty
 
 	poisons bool // see Poison
 }
@@ -165,7 +164,7 @@ func (m *rowMemory) reset() {
 	m.words.Reset()
 	m.lists.Reset()
 	m.elems.Reset()
-	m.spareGroups, m.spareWords, m.spareElems, m.spareList = emptied(m.spareGroups), emptied(m.spareWords), emptied(m.spareElems), emptied(m.spareList)
+	m.spareGroups, m.spareWords, m.spareElems = emptied(m.spareGroups), emptied(m.spareWords), emptied(m.spareElems)
 }
 
 // last takes the last of spare values; nil: there is none.
@@ -207,19 +206,6 @@ func (m *rowMemory) row(n int) []tag.Elem {
 		}
 	}
 	return m.elems.Take(n)
-}
-
-// list returns an empty list of the elements of rows.
-func (m *rowMemory) list() [][]tag.Elem {
-	l := m.spareList
-	m.spareList = nil
-	return l
-}
-
-// unlisted takes back a list of elements that nothing is done with.
-func (m *rowMemory) unlisted(rows [][]tag.Elem) {
-	clear(rows)
-	m.spareList = rows[:0]
 }
 
 // Poison lets the memory of rows in m serve once: what is given back is overwritten with a marker
@@ -273,17 +259,8 @@ func (m *rowMemory) cut(g *group) {
 	m.spareGroups = append(m.spareGroups, g)
 }
 
-// written takes back lists of elements that are in the file, and that nothing leads to.
-func (m *rowMemory) written(lists [][][]tag.Elem) {
-	for _, rows := range lists {
-		if m.writtenRows(rows); !m.poisons {
-			m.unlisted(rows)
-		}
-	}
-}
-
-// writtenRows is written of the elements of rows.
-func (m *rowMemory) writtenRows(rows [][]tag.Elem) {
+// written takes back the elements of rows that are in the file, and that nothing leads to.
+func (m *rowMemory) written(rows [][]tag.Elem) {
 	for _, elems := range rows {
 		clear(elems)
 		if m.poisons {

@@ -40,9 +40,8 @@ type painter struct {
 	// images and widgets are those of the page.
 	images  arena.Of[ImageItem]
 	widgets arena.Of[WidgetItem]
-	// written are elements that are let go when the page is handed over, and rows those of rows.
-	written [][][]tag.Elem
-	rows    [][]tag.Elem
+	// written are the elements of rows that are not used any more when the page is handed over.
+	written [][]tag.Elem
 }
 
 // turn lets what was drawn on the page before go: its memory is that of the next page.

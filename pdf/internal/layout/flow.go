@@ -618,8 +618,6 @@ func (f *flow) close() error {
 	} else if err := f.sink.Page(&f.page); err != nil {
 		return err
 	}
-	f.m.mem.again.writtenRows(f.painter.rows)
-	f.painter.rows = slices.Delete(f.painter.rows, 0, len(f.painter.rows))
 	f.m.mem.again.written(f.painter.written)
 	f.painter.written = slices.Delete(f.painter.written, 0, len(f.painter.written))
 	return nil

@@ -247,10 +247,7 @@ func (r *rowRun) finish() error {
 		}
 	}
 	r.tail(len(foot) > 0)
-	if t.listed != nil { // of the last body, which the table ends with
-		t.m.mem.again.unlisted(t.listed)
-		t.listed, t.free = nil, nil
-	}
+	t.listed, t.free = nil, nil // of the last body, which the table ends with
 	rest := append(r.held, foot...)
 	if len(rest) == 0 {
 		rest = append(rest, entry{b: space{}}) // a head without rows ends here

@@ -46,11 +46,9 @@ func (e *entry) draw(p *painter, x, y doc.Length) {
 	p.area(e.src, from, y, e.b.size())
 	if e.done != nil {
 		p.page.Done = append(p.page.Done, e.done)
-		if e.words != nil {
-			p.written = append(p.written, e.words)
-		}
+		p.written = append(p.written, e.words...)
 		if e.row != nil {
-			p.rows = append(p.rows, e.row)
+			p.written = append(p.written, e.row)
 		}
 	}
 }

@@ -174,9 +174,6 @@ func (t *table) wordList(n int) []Word {
 // rowElems returns n elements for words of the open body of a table that is drawn once.
 func (t *table) rowElems(n int) []tag.Elem {
 	elems := t.m.mem.again.row(n)
-	if t.listed == nil {
-		t.listed = t.m.mem.again.list()
-	}
 	t.listed = append(t.listed, elems)
 	return elems
 }

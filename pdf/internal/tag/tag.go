@@ -89,28 +89,19 @@ func (t *Tree) Release() {
 		kept.attrs = map[string]cos.Ref{}
 	}
 	clear(kept.attrs)
-	if cap(t.notes) <= mostKept {
-		kept.notes = t.notes[:0]
-	}
-	if cap(t.nums) <= mostKept {
-		kept.nums = t.nums[:0]
-	}
-	if cap(t.buf) <= keptBytes {
-		kept.buf = t.buf[:0]
-	}
-	if cap(t.repeats) <= mostKept {
-		kept.repeats = t.repeats[:0]
-	}
-	if cap(t.written) <= mostKept {
-		kept.written = t.written[:0]
-	}
-	if cap(t.body) <= keptBytes {
-		kept.body = t.body[:0]
-	}
-	if cap(t.head.body) <= keptBytes {
-		kept.head.body = t.head.body[:0] // of no element
-	}
+	kept.notes, kept.nums = emptied(t.notes, mostKept), emptied(t.nums, mostKept)
+	kept.written, kept.repeats = emptied(t.written, mostKept), emptied(t.repeats, mostKept)
+	kept.buf, kept.body = emptied(t.buf, keptBytes), emptied(t.body, keptBytes)
+	kept.head.body = emptied(t.head.body, keptBytes) // of no element
 	*t = kept
+}
+
+// emptied returns s without values, and nil where it has room for more than most.
+func emptied[T any](s []T, most int) []T {
+	if cap(s) > most {
+		return nil
+	}
+	return s[:0]
 }
 
 // Document returns the root element.
