@@ -149,6 +149,7 @@ type rowMemory struct {
 	words  arena.Of[word]
 	lists  arena.Of[Word] // of rows of words alone
 	elems  arena.Of[tag.Elem]
+	listed arena.Of[[]tag.Elem] // in lists of the bodies of tables
 
 	spareGroups []*group
 	spareWords  []*word
@@ -164,6 +165,7 @@ func (m *rowMemory) reset() {
 	m.words.Reset()
 	m.lists.Reset()
 	m.elems.Reset()
+	m.listed.Reset()
 	m.spareGroups, m.spareWords, m.spareElems = emptied(m.spareGroups), emptied(m.spareWords), emptied(m.spareElems)
 }
 

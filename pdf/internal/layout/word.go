@@ -174,7 +174,7 @@ func (t *table) wordList(n int) []Word {
 // rowElems returns n elements for words of the open body of a table that is drawn once.
 func (t *table) rowElems(n int) []tag.Elem {
 	elems := t.m.mem.again.row(n)
-	t.listed = append(t.listed, elems)
+	t.listed = t.m.mem.again.listed.Add(t.listed, elems)
 	return elems
 }
 
