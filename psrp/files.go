@@ -211,7 +211,8 @@ func (c *copying) uploadPart(ctx context.Context, path string, r io.Reader) (end
 		return false, 0, err
 	}
 	end, readErr := c.send(ctx, run, r)
-	if readErr != nil || run.CloseInput() != nil {
+	// The input of a cancelled part is left open, so that the pipeline cannot end before its stop.
+	if readErr != nil || ctx.Err() != nil || run.CloseInput() != nil {
 		stop()
 	}
 	size, err = single(outputOf[int64](ctx, c.session, run))

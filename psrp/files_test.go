@@ -366,17 +366,19 @@ func (fullWriter) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
 func TestCancelledUploadIsStoppedAndRemoved(t *testing.T) {
 	h := &fileHost{}
 	s := h.start(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	_, err := s.Upload(ctx, "a", rand.NewChaCha8([32]byte{}), CopyOptions{Progress: func(done, _ int64) {
-		if done > 200_000 {
-			cancel()
+	for blocks := range int64(7) { // the third and the sixth are the last ones of their part
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err := s.Upload(ctx, "a", rand.NewChaCha8([32]byte{}), CopyOptions{Progress: func(done, _ int64) {
+			if done == (blocks+1)*fileBlock {
+				cancel()
+			}
+		}})
+		if e, ok := errors.AsType[*PipelineError](err); !ok || e.State != proto.PipelineStopped || !errors.Is(err, context.Canceled) {
+			t.Errorf("after %d blocks: error %v", blocks+1, err)
 		}
-	}})
-	if e, ok := errors.AsType[*PipelineError](err); !ok || e.State != proto.PipelineStopped || !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
-	}
-	if got := h.files(t); len(got) != 0 {
-		t.Errorf("the host has %q", got)
+		if got := h.files(t); len(got) != 0 {
+			t.Errorf("after %d blocks: the host has %q", blocks+1, got)
+		}
 	}
 }
 
