@@ -236,9 +236,11 @@ type Node interface{ Common() *Block }
 
 // Block has the fields that all nodes share.
 type Block struct {
-	Src    *Source
-	Style  *Style
-	Anchor string // name that "#anchor" links point at
+	Src   *Source
+	Style *Style
+	// DefaultSpace says that the spaces above and below are those of a block without a style.
+	DefaultSpace bool
+	Anchor       string // name that "#anchor" links point at
 	// AnchorFrom is what Anchor is made of, for diagnostics.
 	AnchorFrom Origin
 	Lang       string // BCP 47; empty: as the parent

@@ -150,7 +150,10 @@ func (c *compiler) block(n *strictyaml.Node, path string) block {
 	} else {
 		c.commonKeys(b)
 	}
+	around := c.around
+	c.around = b.look.within(around)
 	out := k.compile(c, b)
+	c.around = around
 	if b.fields != o {
 		b.fields.done()
 	}
@@ -240,9 +243,9 @@ func inert(kind string) []string {
 	case "toc":
 		return []string{"keep-together", "bookmark", "align", "widows", "orphans", "breaking", "indent", "margin-left", "margin-right"}
 	case "field":
-		return []string{"keep-together", "link", "bookmark", "widows", "orphans", "keep-figures", "indent", "margin-left", "margin-right"}
+		return []string{"keep-together", "link", "bookmark", "widows", "orphans", "keep-figures", "indent", "margin-left", "margin-right", "breaking", "hyphenate", "caps"}
 	case "barcode": // its readable text has a font
-		return []string{"keep-together", "widows", "orphans", "keep-figures", "indent", "margin-left", "margin-right"}
+		return []string{"keep-together", "widows", "orphans", "keep-figures", "indent", "margin-left", "margin-right", "breaking", "hyphenate", "caps"}
 	}
 	return nil
 }
@@ -342,10 +345,14 @@ func (c *compiler) pageWord(n *strictyaml.Node, path string) bool {
 // done moves the common keys into the node.
 func (b *blockSource) done() common {
 	m := common{block: b.block, mark: b.mark, anchor: b.anchor}
-	if b.look.name == nil && b.look.color == nil {
-		m.block.Style = b.look.fixed
+	if l := &b.look; l.name != nil || l.color != nil {
+		m.look = l
 	} else {
-		m.look = &b.look
+		m.block.Style = l.fixed
+		if l.bare && len(l.over.set) > 0 {
+			m.keys = &l.over
+			m.block.DefaultSpace = !l.over.spaced
+		}
 	}
 	if s, ok := b.mark.known(); ok {
 		m.block.Bookmark, m.mark = s, nil

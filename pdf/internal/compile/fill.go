@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -290,6 +291,8 @@ type cellTemplate struct {
 	body []block
 	look *look // nil: out.Style
 	back paint
+	// around is the style of body where out has none; nil: that around the table.
+	around *doc.Style
 }
 
 type tableNode struct {
@@ -596,7 +599,7 @@ func (r *render) cell(c *cellTemplate, out *doc.Cell) (err error) {
 		return err
 	}
 	if c.body != nil {
-		out.Nodes, err = r.collect(c.body)
+		out.Nodes, err = r.collect(c.body, cmp.Or(out.Style, c.around))
 	} else {
 		out.Spans, err = r.batched(c.text)
 	}

@@ -26,7 +26,7 @@ func (n *columnsNode) emit(r *render, out sink) error {
 	if err != nil {
 		return err
 	}
-	nodes, err := r.collect(n.body)
+	nodes, err := r.collect(n.body, b.Style)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (n *placeNode) emit(r *render, out sink) error {
 	if p.Block, err = n.fill(r); err != nil {
 		return err
 	}
-	if p.Nodes, err = r.collect(n.body); err != nil {
+	if p.Nodes, err = r.collect(n.body, p.Style); err != nil {
 		return err
 	}
 	return out(&p)

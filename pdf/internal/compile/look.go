@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"cmp"
 	"strconv"
 
 	"example.com/quire/internal/strictyaml"
@@ -82,6 +83,7 @@ type look struct {
 	named map[string]*doc.Style // what name may give
 	color *programAt            // nil: the style's own
 	over  overlay               // the keys beside `style`
+	bare  bool                  // it names no style: over changes that of what is around
 }
 
 // ownLook reads `style` and the style keys beside it. Without any it is parent, nil for the style
@@ -91,6 +93,7 @@ func (c *compiler) ownLook(o *object, parent *doc.Style) look {
 	l := look{fixed: over.on(parent, c.base), color: over.paint, over: over}
 	v := o.get("style")
 	if v == nil {
+		l.bare = parent == nil
 		return l
 	}
 	p, ok := c.choices(v, o.at("style"))
@@ -102,6 +105,15 @@ func (c *compiler) ownLook(o *object, parent *doc.Style) look {
 	}
 	l.name, l.named = p, c.styleLeaves(p, func(d *styleDef) *doc.Style { return over.on(d.style, c.base) })
 	return l
+}
+
+// within is the style of what is in a block of this look, as far as it is known without data; nil:
+// the base.
+func (l *look) within(around *doc.Style) *doc.Style {
+	if l.bare && around != nil {
+		return l.over.on(around, nil)
+	}
+	return cmp.Or(l.fixed, around)
 }
 
 // styleLeaves returns the styles that p may name, each as of makes it.
@@ -135,9 +147,36 @@ type tint struct {
 	color doc.Color
 }
 
+// change names a style that keys of a block change.
+type change struct {
+	keys   *overlay
+	around *doc.Style
+}
+
+// changed returns the style of what is around with keys of a block laid over it. The spaces above
+// and below are those of the base: they belong to what is around as a whole. It is made once for a
+// document.
+func (r *render) changed(keys *overlay) *doc.Style {
+	key := change{keys, r.around}
+	if made := r.changes[key]; made != nil {
+		return made
+	}
+	s := *r.around
+	s.SpaceBefore, s.SpaceAfter = r.plan.base.SpaceBefore, r.plan.base.SpaceAfter
+	if r.changes == nil {
+		r.changes = map[change]*doc.Style{}
+	}
+	made := keys.on(&s, nil)
+	r.changes[key] = made
+	return made
+}
+
 // look returns the style of a node. A style in a colour of the data is made once for a document.
 func (r *render) look(l *look) (*doc.Style, error) {
 	s := l.fixed
+	if l.bare && r.around != nil {
+		s = r.changed(&l.over)
+	}
 	if l.name != nil {
 		v, err := r.eval(l.name)
 		if err != nil {

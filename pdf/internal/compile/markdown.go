@@ -1,6 +1,8 @@
 package compile
 
 import (
+	"cmp"
+
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/internal/compile/exprlang"
 	"example.com/quire/pdf/internal/diag"
@@ -23,9 +25,7 @@ func (c *compiler) markdownBlock(b *blockSource) block {
 	if v := o.get("level"); v != nil {
 		n.opt.Level = c.integer(v, o.at("level"), 1, 9)
 	}
-	if n.opt.Text = b.look.fixed; n.opt.Text == nil {
-		n.opt.Text = c.base
-	}
+	n.opt.Text = cmp.Or(c.around, c.base)
 	var headings [10]*doc.Style
 	for i := n.opt.Level; i < len(headings); i++ {
 		headings[i] = c.headingStyle(i)

@@ -13,6 +13,7 @@ import (
 // common holds the keys that all blocks share.
 type common struct {
 	block  doc.Block
+	keys   *overlay   // what the block changes of the style of what is around; nil: nothing
 	look   *look      // nil: the block's style
 	mark   *plainText // bookmark that needs data
 	anchor *plainText // that needs data
@@ -21,6 +22,9 @@ type common struct {
 // fill returns the common keys with what needs data.
 func (n *common) fill(r *render) (doc.Block, error) {
 	b := n.block
+	if n.keys != nil && r.around != nil {
+		b.Style = r.changed(n.keys)
+	}
 	if n.look != nil {
 		var err error
 		if b.Style, err = r.look(n.look); err != nil {
@@ -118,7 +122,7 @@ func (n *besideNode) emit(r *render, out sink) error {
 	}
 	cells := r.mem.lists.Take(len(n.cells))
 	for i, c := range n.cells {
-		if cells[i], err = r.collect(c); err != nil {
+		if cells[i], err = r.collect(c, b.Style); err != nil {
 			return err
 		}
 	}
@@ -149,7 +153,7 @@ func (n *boxNode) emit(r *render, out sink) error {
 	if err != nil {
 		return err
 	}
-	nodes, err := r.collect(n.body)
+	nodes, err := r.collect(n.body, b.Style)
 	if err != nil {
 		return err
 	}
@@ -253,7 +257,7 @@ func (n *listNode) emit(r *render, out sink) error {
 				return err
 			}
 		}
-		made.Nodes, err = r.collect(it.body)
+		made.Nodes, err = r.collect(it.body, b.Style)
 		l.Items = append(l.Items, made)
 		return err
 	}

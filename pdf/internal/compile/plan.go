@@ -130,6 +130,7 @@ type compiler struct {
 	components     map[string]*component
 	componentNames []string
 	inside         *component // whose body is being compiled
+	around         *doc.Style // of what the block being compiled is in, as far as it is known; nil: the base
 	imported       []string   // files
 
 	images  map[string][]byte

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -68,7 +69,7 @@ func (p *Plan) render(ctx context.Context, limits diag.Limits, mem *Memory) *ren
 // no batch yet.
 func (r *render) own() *render {
 	own := r.mem.renders.One()
-	*own = render{ctx: r.ctx, plan: r.plan, m: r.m, mem: r.mem, at: r.at, most: r.most, static: r.static, counts: r.counts, filling: r.filling}
+	*own = render{ctx: r.ctx, plan: r.plan, m: r.m, mem: r.mem, at: r.at, most: r.most, static: r.static, counts: r.counts, filling: r.filling, around: r.around}
 	return own
 }
 
@@ -92,7 +93,9 @@ type render struct {
 	gather   sink       // adds to gathered
 	gathered []doc.Node // by those who collect, the innermost last
 
-	tints map[tint]*doc.Style // made by look
+	around  *doc.Style            // what blocks that name no style change by their keys; nil: the base
+	changes map[change]*doc.Style // made by changed
+	tints   map[tint]*doc.Style   // made by look
 
 	static  static
 	filling *filling  // of the component being made
@@ -148,7 +151,7 @@ func (r *render) document() (*doc.Document, error) {
 			return nil, err
 		}
 	}
-	d.Body = r.again(r.stream(p.body))
+	d.Body = r.again(r.stream(p.body, nil))
 	return d, nil
 }
 
@@ -182,7 +185,7 @@ func (r *render) running(s running) (out doc.Running, err error) {
 		if e.from == nil {
 			continue
 		}
-		if *e.to, err = r.collect(e.from); err != nil {
+		if *e.to, err = r.collect(e.from, nil); err != nil {
 			return out, err
 		}
 		if *e.to == nil {
@@ -201,9 +204,14 @@ func (r *render) again(body iter.Seq2[doc.Node, error]) iter.Seq2[doc.Node, erro
 	}
 }
 
-// stream yields the nodes of blocks, made as they are asked for.
-func (r *render) stream(blocks []block) iter.Seq2[doc.Node, error] {
+// stream yields the nodes of blocks in something of a style, nil for that around it, made as they
+// are asked for.
+func (r *render) stream(blocks []block, style *doc.Style) iter.Seq2[doc.Node, error] {
+	style = cmp.Or(style, r.around)
 	return func(yield func(doc.Node, error) bool) {
+		around := r.around
+		r.around = style
+		defer func() { r.around = around }()
 		slots, given := r.m.Slots, 0
 		out := func(n doc.Node) error {
 			if !yield(n, nil) {
@@ -257,8 +265,11 @@ func (r *render) emit(blocks []block, out sink) error {
 // nodeSize is what a node that waits in memory takes from the budget.
 const nodeSize = 256
 
-// collect returns the nodes of blocks.
-func (r *render) collect(blocks []block) ([]doc.Node, error) {
+// collect returns the nodes of blocks in something of a style, nil for that around it.
+func (r *render) collect(blocks []block, style *doc.Style) ([]doc.Node, error) {
+	around := r.around
+	r.around = cmp.Or(style, around)
+	defer func() { r.around = around }()
 	if r.gather == nil {
 		r.gather = func(n doc.Node) error {
 			if r.held += nodeSize; r.held > r.most {

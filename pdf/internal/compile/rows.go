@@ -401,6 +401,7 @@ func (p *rowsReader) cell(n *strictyaml.Node, path string, col int, l *rowLook) 
 			c.bad(o.n.Key("colspan"), path, codeKey, "", "a cell has for or colspan, not both")
 		}
 	}
+	style := p.restyle(&t, o, col, l)
 	text, do := o.get("text"), o.get("do")
 	switch {
 	case text != nil && do != nil:
@@ -408,7 +409,10 @@ func (p *rowsReader) cell(n *strictyaml.Node, path string, col int, l *rowLook) 
 	case text != nil:
 		t.text = c.rich(text, o.at("text"))
 	case do != nil:
+		around := c.around
+		c.around = style
 		t.body = c.blocks(do, o.at("do"))
+		c.around = around
 	default:
 		c.bad(n, path, codeNoKey, "", "a cell has text or do")
 	}
@@ -420,7 +424,6 @@ func (p *rowsReader) cell(n *strictyaml.Node, path string, col int, l *rowLook) 
 		}
 	}
 	mayHave(o, "rowspan", &t.out.Rowspan, c.integerIn(1, 1000))
-	p.restyle(&t, o, col, l)
 	if v := o.get("background"); v != nil {
 		t.back = c.paint(v, o.at("background"))
 		p.t.painted = true
@@ -440,8 +443,9 @@ func (p *rowsReader) cell(n *strictyaml.Node, path string, col int, l *rowLook) 
 }
 
 // restyle gives a cell its style: that of its column, changed by the row, and then by the keys of
-// the cell; a style that the cell names stands in place of both.
-func (p *rowsReader) restyle(t *cellTemplate, o *object, col int, l *rowLook) {
+// the cell; a style that the cell names stands in place of both. It returns that style as far as it
+// is known without data.
+func (p *rowsReader) restyle(t *cellTemplate, o *object, col int, l *rowLook) *doc.Style {
 	c := p.c
 	column := c.cellStyle(p.t, col, p.part)
 	made := l.look(column)
@@ -471,4 +475,8 @@ func (p *rowsReader) restyle(t *cellTemplate, o *object, col int, l *rowLook) {
 	case made.fixed != column:
 		t.out.Style = made.fixed
 	}
+	if made.fixed != c.base || c.around != nil {
+		t.around = made.fixed
+	}
+	return made.fixed
 }

@@ -78,6 +78,6 @@ func (n *sectionNode) emit(r *render, out sink) error {
 			s.Watermark = &doc.Watermark{} // its condition does not hold: none
 		}
 	}
-	s.Body = r.stream(n.body)
+	s.Body = r.stream(n.body, s.Style)
 	return out(s)
 }

@@ -89,6 +89,7 @@ func (c *compiler) styleRef(n *strictyaml.Node, path string) *doc.Style {
 type overlay struct {
 	set           []func(*doc.Style)
 	size, leading bool
+	spaced        bool // they have a space above or below
 	colored       bool
 	paint         *programAt // the colour, when data decides it
 }
@@ -111,6 +112,7 @@ func (c *compiler) overlay(o *object, data bool) (over overlay) {
 		}
 		over.size, over.leading = over.size || key == "size", over.leading || key == "leading"
 		over.colored = over.colored || key == "color"
+		over.spaced = over.spaced || key == "space-before" || key == "space-after"
 	}
 	return over
 }

@@ -1,16 +1,15 @@
 package compile
 
 import (
+	"cmp"
+
 	"example.com/quire/internal/strictyaml"
 	"example.com/quire/pdf/doc"
 )
 
 func (c *compiler) tableBlock(b *blockSource) block {
 	o := b.fields
-	t := &tableNode{base: c.base}
-	if b.look.fixed != nil {
-		t.base = b.look.fixed
-	}
+	t := &tableNode{base: cmp.Or(c.around, c.base)}
 	mayHave(o, "caption", &t.caption, c.rich)
 	if v := o.need("columns"); v != nil {
 		c.columns(t, v, o.at("columns"))
@@ -91,7 +90,7 @@ func (c *compiler) columns(t *tableNode, n *strictyaml.Node, path string) {
 		mayHave(o, "head-style", &col.out.HeadStyle, c.styleRef)
 		over := c.overlay(o, false)
 		mayHave(o, "style", &col.out.Style, c.styleRef)
-		col.out.Style = over.on(col.out.Style, c.base)
+		col.out.Style = over.on(col.out.Style, t.base)
 		mayHave(o, "background", &col.back, c.paint)
 		end()
 		if col.loop != nil {

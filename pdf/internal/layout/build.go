@@ -225,8 +225,11 @@ func (m *maker) stack(nodes []doc.Node, en env) (*stack, error) {
 func (m *maker) entry(n doc.Node, en env) (entry, error) {
 	c := n.Common()
 	e := entry{keepNext: c.KeepWithNext, keep: c.KeepTogether, breakBefore: c.BreakBefore, src: c.Src}
+	spaced := spaced(c)
 	if c.Style != nil {
 		en.style = c.Style
+	}
+	if !spaced {
 		e.before, e.after = c.Style.SpaceBefore, c.Style.SpaceAfter
 	}
 	en.lang = firstOf(c.Lang, en.lang)
@@ -234,7 +237,7 @@ func (m *maker) entry(n doc.Node, en env) (entry, error) {
 	var err error
 	switch n := n.(type) {
 	case *doc.Text:
-		if c.Style == nil && en.room == "" && !en.item && m.art == ArtifactNone {
+		if spaced && en.room == "" && !en.item && m.art == ArtifactNone {
 			e.after = m.theme.ParagraphGap
 		}
 		el = m.elem(en.elem, tag.P, c.Src, c.Lang)
@@ -250,7 +253,7 @@ func (m *maker) entry(n doc.Node, en env) (entry, error) {
 		}
 		e.b, err = m.bounded(n.Spans, n.Tabs, n.Most, en, el, c.Src)
 	case *doc.List:
-		if c.Style == nil {
+		if spaced {
 			e.before, e.after = m.halfLine(en.style), m.halfLine(en.style)
 			if en.item {
 				e.before, e.after = e.before/3, e.after/3
@@ -265,29 +268,29 @@ func (m *maker) entry(n doc.Node, en env) (entry, error) {
 		el = m.spoken(&en, c)
 		e.b, err = m.beside(n, en)
 	case *doc.Box:
-		if c.Style == nil {
+		if spaced {
 			e.before, e.after = m.halfLine(en.style), m.halfLine(en.style)
 		}
 		el = m.spoken(&en, c)
 		e.b, err = m.box(n, en)
 	case *doc.Columns:
-		if c.Style == nil {
+		if spaced {
 			e.before, e.after = m.halfLine(en.style), m.halfLine(en.style)
 		}
 		el = m.spoken(&en, c)
 		e.b, err = m.columns(n, en)
 	case *doc.Image:
-		if c.Style == nil && m.art == ArtifactNone {
+		if spaced && m.art == ArtifactNone {
 			e.before, e.after = m.halfLine(en.style)/2, m.halfLine(en.style)/2
 		}
 		e.b, el, err = m.image(n, en)
 	case *doc.Barcode:
-		if c.Style == nil && m.art == ArtifactNone {
+		if spaced && m.art == ArtifactNone {
 			e.before, e.after = m.halfLine(en.style)/2, m.halfLine(en.style)/2
 		}
 		e.b, el, err = m.barcode(n, en)
 	case *doc.Field:
-		if c.Style == nil {
+		if spaced {
 			e.before, e.after = fieldGap, fieldGap
 		}
 		e.keep = true
@@ -299,7 +302,7 @@ func (m *maker) entry(n doc.Node, en env) (entry, error) {
 		if n.Thickness <= 0 {
 			e.b = line{w: en.width, thick: doc.Pt / 2, color: n.Color}
 		}
-		if c.Style == nil {
+		if spaced {
 			e.before, e.after = m.halfLine(en.style)/2, m.halfLine(en.style)/2
 		}
 	case *doc.Spacer:
@@ -322,6 +325,9 @@ func (m *maker) entry(n doc.Node, en env) (entry, error) {
 	e.done = el
 	return e, m.mark(&e, n, el)
 }
+
+// spaced reports whether the spaces above and below a block are those that its kind has by itself.
+func spaced(c *doc.Block) bool { return c.Style == nil || c.DefaultSpace }
 
 // halfLine is half the leading of a style: the space around blocks that ask for
 // none.

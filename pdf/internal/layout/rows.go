@@ -53,10 +53,10 @@ func (m *maker) rows(n *doc.Table, en env, emit func(entry) error) (*rowRun, err
 		r.widows = 2
 	}
 	r.held = m.mem.entries.Take(r.widows + len(n.Foot))[:0]
-	if n.Style != nil {
+	if !spaced(&n.Block) {
 		r.before, r.after = n.Style.SpaceBefore, n.Style.SpaceAfter
 	} else {
-		r.before, r.after = m.halfLine(en.style), m.halfLine(en.style)
+		r.before, r.after = m.halfLine(t.en.style), m.halfLine(t.en.style)
 		if m.theme.Rules != nil {
 			r.after *= 2 // the rule below a table stands apart from what follows
 		}
