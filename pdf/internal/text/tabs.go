@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/text/bidi"
 )
 
 // TabStop is a place that a tab leads to.
@@ -121,6 +122,9 @@ func (s *Setter) grow(f *field, it *Item, w doc.Length) {
 		if at < len(it.Part.Text) {
 			part, ok = s.widthTo(it, at)
 		}
+		if s.order.base == bidi.RightToLeft {
+			part = it.W - part // the line begins at the right
+		}
 		switch {
 		case at > 0 && ok:
 			f.before, f.sign, f.digit = f.all+w-it.W+part, sign, true
@@ -157,17 +161,43 @@ func decimalAt(s, sign string) (at int, found bool) {
 }
 
 // beforeSign is the width of a line up to its decimal sign, to the end of its last digit when it
-// has none, and of the whole line when it has no digit.
+// has none, and of the whole line when it has no digit: from the left, in whatever direction it is
+// written.
 func (s *Setter) beforeSign(line []Item) doc.Length {
-	f := field{stop: TabStop{Align: doc.TabDecimal}}
-	for i := range line {
-		w := line[i].W
-		if i > 0 {
-			w += line[i].kern
-		}
-		s.grow(&f, &line[i], w)
+	var x, before doc.Length
+	if s.order.levels != nil {
+		s.arrange(line, len(line), 0)
 	}
-	return f.before
+	found := false
+	for i := range line {
+		it := &line[i]
+		if i > 0 {
+			x += it.kern
+		}
+		left := x
+		if s.order.levels != nil {
+			left = it.X
+		}
+		x += it.W
+		at, sign := decimalAt(it.Part.Text, s.decimal)
+		if at == 0 || it.Space {
+			continue
+		}
+		part, ok := it.W, true
+		if at < len(it.Part.Text) {
+			part, ok = s.widthTo(it, at)
+		}
+		if ok {
+			before, found = left+part, true
+		}
+		if ok && sign {
+			break
+		}
+	}
+	if !found {
+		return x
+	}
+	return before
 }
 
 // AroundSign returns how wide the widest line of a paragraph is before and behind its decimal sign,

@@ -72,6 +72,62 @@ func TestTabsLeadToTheirStops(t *testing.T) {
 	}
 }
 
+// TestDecimalSignsOfRightToLeftLines: they stand at their place, or at the stop, on whatever side of
+// the number the currency is drawn.
+func TestDecimalSignsOfRightToLeftLines(t *testing.T) {
+	ts := mixed(t)
+	set := text.NewSetter(t.Context(), ts)
+	defer set.Close()
+	hebrew := func(s string) []text.Piece {
+		p := piece(t, ts, s)
+		p[0].Lang = "he"
+		return p
+	}
+	width := func(s string) doc.Length {
+		_, w, err := set.Measure(piece(t, ts, s))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+	// sign is where that of the only number of a line stands.
+	sign := func(l *text.Line, number string) doc.Length {
+		before, _, _ := strings.Cut(number, ".")
+		for i := range l.Items {
+			if it := &l.Items[i]; it.Part.Text == number {
+				return it.X + width(before)
+			}
+		}
+		t.Fatalf("no %q in its line", number)
+		return 0
+	}
+	const all, at = 300 * doc.Pt, 120 * doc.Pt
+	for _, c := range []struct{ text, number string }{
+		{"1,250.50", "1,250.50"}, {"12 שח", "12"}, {"1,664.25 שח", "1,664.25"}, {"עד 7.5 שח", "7.5"}, {"סכום: 1.125", "1.125"},
+	} {
+		lines, err := set.SetParagraph(hebrew(c.text), all, text.Options{Align: doc.AlignDecimal, Decimal: ".", Sign: at})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := sign(&lines[0], c.number); got-at > 2 || at-got > 2 {
+			t.Errorf("%q: the decimal sign stands at %d, want %d", c.text, got, at)
+		}
+		before, behind, err := set.AroundSign(hebrew(c.text), ".")
+		if all := width(c.text); err != nil || before+behind-all > 4 || all-before-behind > 4 || before < width(c.number[:1]) {
+			t.Errorf("%q: %d before the sign and %d behind it, of %d: %v", c.text, before, behind, all, err)
+		}
+		lines, err = set.SetParagraph(hebrew("ס\t"+c.number+" שח"), all, text.Options{
+			Tabs: []text.TabStop{{At: at, Align: doc.TabDecimal}}, Decimal: ".",
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := all - sign(&lines[0], c.number); got-at > 2 || at-got > 2 {
+			t.Errorf("%q behind a tab: the decimal sign stands %d from the right, want %d", c.number, got, at)
+		}
+	}
+}
+
 // TestTabsBeyondTheLineLoseNothing: a field without room goes to the next line, a tab behind the
 // last stop is a space, a word wider than the line is broken, and no text goes lost.
 func TestTabsBeyondTheLineLoseNothing(t *testing.T) {
