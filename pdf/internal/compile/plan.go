@@ -328,7 +328,7 @@ func (c *compiler) language(o *object) {
 	named := at != nil
 	if named {
 		tag, named = c.tag(at, "lang")
-		c.plan.lang = tag
+		c.plan.lang, c.exprOptions.Language = tag, tag
 	}
 	if v := o.get("locale"); v != nil {
 		at = v

@@ -70,15 +70,19 @@ func TestSmallCapitalsSayWhatIsWritten(t *testing.T) {
 			}
 		}
 	}
-	p := piece(t, ts, "abc")
-	p[0].SmallCaps = true
-	small, err := set.Set(p, text.Unlimited, doc.AlignLeft)
-	if err != nil {
-		t.Fatal(err)
-	}
-	large, err := set.Set(piece(t, ts, "ABC"), text.Unlimited, doc.AlignLeft)
-	if err != nil || small[0].Width != large[0].Width {
-		t.Errorf("small capitals are %d wide, capitals %d: %v", small[0].Width, large[0].Width, err)
+	for _, c := range []struct{ lang, small, large string }{
+		{"en", "abc", "ABC"}, {"de", "straße", "STRASSE"}, {"tr", "iki", "İKİ"}, {"en", "iki", "IKI"},
+	} {
+		p := piece(t, ts, c.small)
+		p[0].SmallCaps, p[0].Lang = true, c.lang
+		small, err := set.Set(p, text.Unlimited, doc.AlignLeft)
+		if err != nil {
+			t.Fatal(err)
+		}
+		large, err := set.Set(piece(t, ts, c.large), text.Unlimited, doc.AlignLeft)
+		if err != nil || small[0].Width != large[0].Width {
+			t.Errorf("%s: small capitals of %q are %d wide, %q is %d: %v", c.lang, c.small, small[0].Width, c.large, large[0].Width, err)
+		}
 	}
 }
 

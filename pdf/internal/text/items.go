@@ -1,10 +1,8 @@
 package text
 
 import (
-	"unicode"
-	"unicode/utf8"
-
 	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/lettercase"
 	"example.com/quire/pdf/internal/text/bidi"
 )
 
@@ -161,7 +159,7 @@ func (s *Setter) shapeCapitals(p *Piece, w string, d dialect) ([]Part, error) {
 	var at []int32 // by byte of capitals: the byte of w that it stands for
 	for i, r := range w {
 		n := len(capitals)
-		capitals = utf8.AppendRune(capitals, unicode.ToUpper(r))
+		capitals = append(capitals, lettercase.Upper(p.Lang, string(r))...)
 		for range len(capitals) - n {
 			at = append(at, int32(i)) //nolint:gosec // G115: a word
 		}

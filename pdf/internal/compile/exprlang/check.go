@@ -50,6 +50,8 @@ type Options struct {
 	// NoLocale.
 	Locale   *locale.Locale
 	NoLocale string
+	// Language is that of the text, a BCP 47 tag: upper and the like follow it.
+	Language string
 
 	// Rounding is the mode of division, round and all formats.
 	Rounding decimal.Mode

@@ -112,7 +112,7 @@ var options = exprlang.Options{MaxBytes: 4096, MaxNodes: 1000, PredicateDepth: 2
 func withLocale(tag string) exprlang.Options {
 	o := options
 	o.Locale, _ = locale.Lookup(tag)
-	o.NoLocale = "no formats"
+	o.NoLocale, o.Language = "no formats", tag
 	return o
 }
 
@@ -301,6 +301,23 @@ func TestValues(t *testing.T) {
 	} {
 		if got := run(t, s, tt.src, o); got != tt.want {
 			t.Errorf("%s\n got %s\nwant %s", tt.src, got, tt.want)
+		}
+	}
+}
+
+// TestLetterCaseIsThatOfTheLanguage: also of languages that have no formats.
+func TestLetterCaseIsThatOfTheLanguage(t *testing.T) {
+	t.Parallel()
+	s := sample(t)
+	for _, tt := range []struct{ lang, src, want string }{
+		{"de", "upper('Straße')", "STRASSE"},
+		{"tr", "upper('istanbul') + lower('IĞDIR') + title('istanbul')", "İSTANBULığdırİstanbul"},
+		{"nl", "title('ijsland')", "IJsland"},
+		{"el", "upper('άνοιξη') + lower('ΟΔΟΣ')", "ΑΝΟΙΞΗοδος"},
+		{"en", "upper('istanbul') + title('3rd ﬁnal')", "ISTANBUL3rd Final"},
+	} {
+		if got := run(t, s, tt.src, withLocale(tt.lang)); got != tt.want {
+			t.Errorf("%s: %s\n got %s\nwant %s", tt.lang, tt.src, got, tt.want)
 		}
 	}
 }

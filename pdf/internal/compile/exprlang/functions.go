@@ -10,6 +10,7 @@ import (
 
 	"example.com/quire/pdf/internal/compile/decimal"
 	"example.com/quire/pdf/internal/compile/locale"
+	"example.com/quire/pdf/internal/lettercase"
 )
 
 type function struct {
@@ -462,22 +463,8 @@ func (c *checker) letters(n *ast.CallNode) *expr {
 	if e.typ.Kind == Invalid {
 		return e
 	}
-	turn := map[string]func(string) string{"upper": strings.ToUpper, "lower": strings.ToLower, "title": title}[name]
-	return c.format(n, e, func(_ *Machine, dst []byte, v Value) ([]byte, error) { return append(dst, turn(v.str)...), nil })
-}
-
-// title puts the first letter of each word in title case.
-func title(s string) string {
-	inside := false
-	return strings.Map(func(r rune) rune {
-		letter := unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r) || r == '\'' || r == '’'
-		first := letter && !inside
-		inside = letter
-		if first {
-			return unicode.ToTitle(r)
-		}
-		return r
-	}, s)
+	turn, lang := map[string]func(lang, s string) string{"upper": lettercase.Upper, "lower": lettercase.Lower, "title": lettercase.Title}[name], c.o.Language
+	return c.format(n, e, func(_ *Machine, dst []byte, v Value) ([]byte, error) { return append(dst, turn(lang, v.str)...), nil })
 }
 
 // truncate is truncate(text, n): at most n code points, the last an ellipsis
