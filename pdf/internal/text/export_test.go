@@ -1,6 +1,11 @@
 package text
 
-import "example.com/quire/pdf/doc"
+import (
+	"reflect"
+	"slices"
+
+	"example.com/quire/pdf/doc"
+)
 
 // PlainBreaks is plainBreaks.
 func PlainBreaks(dst []Break, s string) ([]Break, bool) { return plainBreaks(dst, s) }
@@ -35,7 +40,7 @@ func (t *Typesetter) ShapeByTable(c *Chain, word string) (parts []Part, table bo
 func (s *Setter) Kept() (room int, texts bool) {
 	f, o := &s.fitter, &s.order
 	room = cap(s.items) + cap(s.lines) + cap(s.parts) + cap(s.long) + cap(s.glyphs) + cap(s.breaks) + cap(s.ends) + cap(s.figures) +
-		cap(f.chances) + cap(f.merged) + cap(f.nodes) + cap(f.active) + cap(f.x) + cap(f.sp) + cap(f.route) + cap(f.points) +
+		cap(s.points) + cap(f.chances) + cap(f.nodes) + cap(f.starts) + cap(f.route) +
 		cap(o.levels) + cap(o.visual) + cap(o.onLine)
 	return room, s.full != "" || s.decimal != "" || s.joined.Len() > 0 || s.pieces != nil || s.tabs != nil
 }
@@ -49,4 +54,16 @@ func (t *Typesetter) Chains() (n int) {
 // Cached returns the parts of a word of c from the cache, where it is from the second time on.
 func (t *Typesetter) Cached(c *Chain, word string) ([]Part, bool, error) {
 	return t.shape(c, word, dialect{})
+}
+
+// Alike reports whether lines are the same, whether or not their words are from the cache.
+func Alike(a, b []Line) bool {
+	return slices.EqualFunc(a, b, func(a, b Line) bool {
+		return a.Width == b.Width && slices.EqualFunc(a.Items, b.Items, func(a, b Item) bool {
+			p, q := *a.Part, *b.Part
+			p.word, q.word = nil, nil
+			a.Part, b.Part = nil, nil
+			return a == b && reflect.DeepEqual(p, q)
+		})
+	})
 }

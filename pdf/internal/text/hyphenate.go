@@ -10,10 +10,22 @@ import (
 	"example.com/quire/pdf/internal/text/hyph"
 )
 
+// hyphenation is where a word may be hyphenated by the patterns of one language.
+type hyphenation struct {
+	patterns *hyph.Language
+	points   []hyphenPoint
+}
+
+// hyphenPoint is a place in a word: bytes of its text and their advance, in font units.
+type hyphenPoint struct {
+	bytes int32
+	units int64
+}
+
 // hyphens returns the patterns for the language of a piece, nil when it has none.
 func (s *Setter) hyphens(p *Piece) *hyph.Language {
-	if p.Lang != s.patternLang || s.patterns == nil {
-		s.patternLang, s.patterns = p.Lang, s.t.hyphens.Language(p.Lang)
+	if p.Lang != s.patternLang || !s.patternsFound {
+		s.patternLang, s.patterns, s.patternsFound = p.Lang, s.t.hyphens.Language(p.Lang), true
 	}
 	return s.patterns
 }
@@ -21,20 +33,40 @@ func (s *Setter) hyphens(p *Piece) *hyph.Language {
 // minHyphenated is the shortest word that is hyphenated, in letters.
 const minHyphenated = 5
 
-// hyphenPoints appends where the word of items[i] may be hyphenated, as offsets in its text. A word
-// of several items (in several fonts, or with soft hyphens of its own) has none, nor has one of
-// spaced letters, nor what looks like an address, an identifier or a name in camel case.
-func (s *Setter) hyphenPoints(dst []int, i int) []int {
+// hyphenPoints returns where the word of items[i] may be hyphenated; the result is valid until the
+// next call. A word of several items (in several fonts, or with soft hyphens of its own) has no
+// such place, nor has one of spaced letters.
+func (s *Setter) hyphenPoints(i int) []hyphenPoint {
 	it := &s.items[i]
 	p := &s.pieces[it.Piece]
-	word := it.Part.Text
-	if it.Space || p.Figure || p.Spacing != 0 || it.Part.RTL || len(word) < minHyphenated || strings.ContainsAny(word, "0123456789/@_\\=&\u00AD\u200B\u2060") {
-		return dst
+	if it.Space || p.Figure || p.Spacing != 0 || it.Part.RTL || len(it.Part.Text) < minHyphenated {
+		return nil
 	}
 	patterns := s.hyphens(p)
 	if patterns == nil || s.joins(i-1, i) || s.joins(i, i+1) {
+		return nil
+	}
+	w := it.Part.word
+	if w != nil {
+		if h := w.hyphenation.Load(); h != nil && h.patterns == patterns {
+			return h.points
+		}
+	}
+	s.points = it.Part.hyphenPoints(s.points[:0], patterns)
+	if w != nil {
+		w.hyphenation.Store(&hyphenation{patterns: patterns, points: slices.Clone(s.points)})
+	}
+	return s.points
+}
+
+// hyphenPoints appends where a word may be hyphenated. What looks like an address, an identifier or
+// a name in camel case has no such place.
+func (p *Part) hyphenPoints(dst []hyphenPoint, patterns *hyph.Language) []hyphenPoint {
+	word := p.Text
+	if strings.ContainsAny(word, "0123456789/@_\\=&\u00AD\u200B\u2060") {
 		return dst
 	}
+	var at [16]int
 	for from := 0; from < len(word); {
 		r, n := utf8.DecodeRuneInString(word[from:])
 		if !unicode.IsLetter(r) {
@@ -54,10 +86,10 @@ func (s *Setter) hyphenPoints(dst []int, i int) []int {
 			to += n
 		}
 		if letters >= minHyphenated && (inner == 0 || inner == letters-1) {
-			k := len(dst)
-			dst = patterns.Points(dst, word[from:to])
-			for ; k < len(dst); k++ {
-				dst[k] += from
+			for _, k := range patterns.Points(at[:0], word[from:to]) {
+				if units, ok := p.unitsTo(from + k); ok {
+					dst = append(dst, hyphenPoint{int32(from + k), units}) //nolint:gosec // G115: within a text that Limits bound
+				}
 			}
 		}
 		from = to
@@ -75,22 +107,23 @@ func (s *Setter) joins(a, b int) bool {
 	return (unicode.IsLetter(l) || l == '\u00AD') && unicode.IsLetter(r)
 }
 
-// widthTo returns the advance of the first bytes of an item.
-func (s *Setter) widthTo(it *Item, bytes int) (doc.Length, bool) {
-	var units int64
-	size := s.pieces[it.Piece].Size
-	for i := range it.Part.Glyphs {
-		g := &it.Part.Glyphs[i]
-		switch {
-		case int(g.Cluster) < bytes:
-			units += int64(g.Advance)
-		case int(g.Cluster) == bytes:
-			return Scale(units, size, it.Part.Face), true
-		default:
-			return 0, false // within a ligature
+// unitsTo returns the advance of the first bytes of a part, in font units; ok is false when they
+// end within a ligature.
+func (p *Part) unitsTo(bytes int) (units int64, ok bool) {
+	for i := range p.Glyphs {
+		g := &p.Glyphs[i]
+		if int(g.Cluster) >= bytes {
+			return units, int(g.Cluster) == bytes
 		}
+		units += int64(g.Advance)
 	}
 	return 0, false
+}
+
+// widthTo returns the advance of the first bytes of an item.
+func (s *Setter) widthTo(it *Item, bytes int) (doc.Length, bool) {
+	units, ok := it.Part.unitsTo(bytes)
+	return Scale(units, s.pieces[it.Piece].Size, it.Part.Face), ok
 }
 
 // closeCut ends the line within items[k], behind the given bytes of its word, with a hyphen. The
@@ -139,18 +172,18 @@ func (s *Setter) hyphenateOpen() (bool, error) {
 			bytes += len(it.Part.Text)
 			continue
 		}
-		s.fitter.points = s.hyphenPoints(s.fitter.points[:0], k)
-		hyphen := s.hyphenWidth(it)
-		for _, p := range slices.Backward(s.fitter.points) {
-			if w, ok := s.widthTo(it, p); ok && x+w+hyphen <= avail {
-				ladder := s.ladder + 1
-				if err := s.closeCut(k, p); err != nil {
-					return false, err
-				}
-				s.ladder = ladder
-				s.from += bytes + p
-				return true, nil
+		hyphen, size := s.hyphenWidth(it), s.pieces[it.Piece].Size
+		for _, p := range slices.Backward(s.hyphenPoints(k)) {
+			if x+Scale(p.units, size, it.Part.Face)+hyphen > avail {
+				continue
 			}
+			ladder := s.ladder + 1
+			if err := s.closeCut(k, int(p.bytes)); err != nil {
+				return false, err
+			}
+			s.ladder = ladder
+			s.from += bytes + int(p.bytes)
+			return true, nil
 		}
 		return false, nil
 	}

@@ -84,13 +84,15 @@ type Setter struct {
 	sign    doc.Length // where decimal signs stand; 0: nowhere
 	field   field      // behind the last tab of the line being filled
 
-	hyphenate   bool
-	total       bool // lines may be tighter than natural
-	ladder      int  // lines in a row that end with a hyphen
-	patternLang string
-	patterns    *hyph.Language // of patternLang
-	fitter      fitter
-	order       order
+	hyphenate     bool
+	total         bool // lines may be tighter than natural
+	ladder        int  // lines in a row that end with a hyphen
+	patternLang   string
+	patterns      *hyph.Language // of patternLang, once patternsFound; nil: it has none
+	patternsFound bool
+	points        []hyphenPoint // of one word
+	fitter        fitter
+	order         order
 }
 
 // NewSetter returns a setter over t. Close it, and the next one has its buffers.
@@ -112,11 +114,9 @@ func (s *Setter) Close() {
 	*s = Setter{
 		t: s.t, items: emptied(s.items), lines: emptied(s.lines), parts: emptied(s.parts), long: emptied(s.long), glyphs: emptied(s.glyphs),
 		breaks: emptied(s.breaks), ends: emptied(s.ends), figures: emptied(s.figures),
-		fitter: fitter{
-			chances: emptied(f.chances), merged: emptied(f.merged), nodes: emptied(f.nodes), active: emptied(f.active),
-			x: emptied(f.x), sp: emptied(f.sp), route: emptied(f.route), points: emptied(f.points),
-		},
-		order: order{visual: emptied(o.visual), onLine: emptied(o.onLine)},
+		points: emptied(s.points),
+		fitter: fitter{chances: emptied(f.chances), nodes: emptied(f.nodes), starts: emptied(f.starts), route: emptied(f.route)},
+		order:  order{visual: emptied(o.visual), onLine: emptied(o.onLine)},
 	}
 	s.t.setters.Put(s)
 }

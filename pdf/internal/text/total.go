@@ -1,6 +1,7 @@
 package text
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -14,6 +15,11 @@ import (
 // a loose line beside a tight one and a last line of one short word have demerits of their own. As
 // in TeX a first pass tries without hyphenation and holds when every line is good. All is reckoned
 // in integers: no float decides where a line ends.
+//
+// Even a single word is a line, of great badness. So that not every line from each break to each
+// other is weighed, a pass has a limit: it leaves out lines and ways with more demerits. It finds
+// the best way or, if that has more, none, and the next pass has a wider limit. As a rule one is
+// enough, and few breaks have more than one way to them.
 
 // The demerits, on the scale of TeX.
 const (
@@ -26,6 +32,10 @@ const (
 	shortLast       = 1_000  // the last line is one word, less than a third of the width
 	maxLadder       = 2      // hyphens in a row
 	maxStretchRatio = 50_000 // in thousandths: what is looser is no worse
+	worstBadness    = maxStretchRatio * maxStretchRatio / 10_000
+
+	usualDemerits = 20_000 // of a line, where a paragraph has hardly more
+	noLimit       = math.MaxInt64
 )
 
 // chance is a place where a line may end. The next one begins with items[at].
@@ -35,7 +45,7 @@ type chance struct {
 	hyphen    bool       // the line ends with one, there already or not
 	mandatory bool       // the line ends here
 	endX      doc.Length // from the start of the items to the end of a line here, hyphen included
-	startX    doc.Length // to the start of a line here
+	startX    doc.Length // to the start of a line here, less the kerning of its first item
 	endS      doc.Length // spaces up to there
 	startS    doc.Length
 }
@@ -50,39 +60,39 @@ type fitNode struct {
 	worst    int32 // the worst badness up to here
 }
 
+// fitStart is a chance that a way leads to and that lines begin at.
+type fitStart struct {
+	from, to int32      // its nodes
+	room     doc.Length // a line from here to a chance has so much more than the endX of that
+	spaces   doc.Length // up to here
+	hyphen   bool       // the line before ends with one
+	full     bool       // lines from here are full
+}
+
 // fitter is the memory of total fit.
 type fitter struct {
-	chances []chance
-	merged  []chance // the other one
+	chances []chance // between items, then those within words that the last pass met
+	between int      // how many of the former there are
 	nodes   []fitNode
-	active  []int32
-	x, sp   []doc.Length // by item: width and spaces before it
+	starts  []fitStart
 	route   []int32
-	points  []int
+
+	// The limits of a pass.
+	badness, demerits int64
+	loosest           int64 // ratio of a line with that badness
 }
 
 // setTotal breaks the paragraph as a whole. It reports false, and leaves the setter as it found
 // it, where that cannot be: a stretch is wider than the line.
 func (s *Setter) setTotal(full string) (bool, error) {
 	items, lines := len(s.items), len(s.lines)
-	f := &s.fitter
-	f.chances = f.chances[:0]
 	if err := s.addAll(full); err != nil {
 		return false, err
 	}
 	if len(s.items) == s.lineStart {
 		return false, nil
 	}
-	s.prefix()
-	for i := range f.chances {
-		s.place(&f.chances[i])
-	}
-	best, worst := s.fitPass()
-	if s.hyphenate && (best < 0 || worst > preTolerance) {
-		if s.addHyphens() {
-			best, _ = s.fitPass() // no worse: all ways of the first pass are there
-		}
-	}
+	best := s.fit()
 	if best < 0 {
 		s.items, s.lines = s.items[:items], s.lines[:lines]
 		s.lineStart, s.segStart = items, items
@@ -94,6 +104,9 @@ func (s *Setter) setTotal(full string) (bool, error) {
 
 // addAll appends the items of the whole paragraph, and a chance at each opportunity.
 func (s *Setter) addAll(full string) error {
+	f := &s.fitter
+	f.chances = f.chances[:0]
+	m := fitMeasure{next: s.lineStart}
 	pos, bi := 0, 0
 	for pi := range s.pieces {
 		end := pos + len(s.pieces[pi].Text)
@@ -111,182 +124,281 @@ func (s *Setter) addAll(full string) error {
 				return err
 			}
 			if atBreak {
-				s.fitter.chances = append(s.fitter.chances, chance{at: int32(len(s.items)), mandatory: hard}) //nolint:gosec // G115: items of a paragraph
+				s.addChance(&m, hard)
 			}
 			pos = stop
 		}
 	}
 	// A paragraph whose last line is closed by a line feed has none behind it.
-	if n := len(s.fitter.chances); n == 0 || !s.fitter.chances[n-1].mandatory || int(s.fitter.chances[n-1].at) < len(s.items) {
-		s.fitter.chances = append(s.fitter.chances, chance{at: int32(len(s.items)), mandatory: true}) //nolint:gosec // G115: as above
+	if n := len(f.chances); n == 0 || !f.chances[n-1].mandatory || int(f.chances[n-1].at) < len(s.items) {
+		s.addChance(&m, true)
 	}
+	f.between = len(f.chances)
 	return nil
 }
 
-// prefix sums up the items.
-func (s *Setter) prefix() {
-	f := &s.fitter
-	f.x, f.sp = f.x[:0], f.sp[:0]
-	var x, sp doc.Length
-	for i := s.lineStart; i < len(s.items); i++ {
-		f.x, f.sp = append(f.x, x), append(f.sp, sp)
-		it := &s.items[i]
-		x += it.kern + it.W
-		if it.Space {
-			sp += it.W
-		}
-	}
-	f.x, f.sp = append(f.x, x), append(f.sp, sp)
+// fitMeasure is the sum of the items up to a chance.
+type fitMeasure struct {
+	next       int        // index of the item behind it
+	x, spaces  doc.Length // all
+	endX, endS doc.Length // up to the last that is no space
 }
 
-// place measures a chance between two items.
-func (s *Setter) place(c *chance) {
+// addChance appends a chance behind the last item.
+func (s *Setter) addChance(m *fitMeasure, mandatory bool) {
 	f := &s.fitter
-	at := int(c.at) - s.lineStart
-	n := at
-	for n > 0 && s.items[s.lineStart+n-1].Space {
-		n--
+	for ; m.next < len(s.items); m.next++ {
+		it := &s.items[m.next]
+		m.x += it.kern + it.W
+		if it.Space {
+			m.spaces += it.W
+		} else {
+			m.endX, m.endS = m.x, m.spaces
+		}
 	}
-	c.endX, c.endS = f.x[n], f.sp[n]
-	c.startX, c.startS = f.x[at], f.sp[at]
-	if int(c.at) < len(s.items) {
-		c.startX += s.items[c.at].kern
+	c := chance{
+		at: int32(m.next), mandatory: mandatory, //nolint:gosec // G115: items of a paragraph
+		endX: m.endX, endS: m.endS, startX: m.x, startS: m.spaces,
 	}
-	if n == 0 || n < at {
+	if m.next > s.lineStart {
+		switch last := &s.items[m.next-1]; {
+		case endsSoft(last):
+			c.endX += s.hyphenWidth(last)
+			c.hyphen = true
+		case !last.Space:
+			c.hyphen = strings.HasSuffix(last.Part.Text, "-")
+		}
+	}
+	f.chances = append(f.chances, c)
+}
+
+// fit finds the best way through the chances and returns its last node; -1 when some stretch is
+// wider than the line.
+func (s *Setter) fit() int32 {
+	f := &s.fitter
+	limit := usualDemerits * int64(f.chances[f.between-1].startX/max(s.width, 1)+2)
+	if s.hyphenate {
+		best := s.fitPass(preTolerance, noLimit, false)
+		if best >= 0 && f.nodes[best].demerits > demeritsOf(preTolerance) {
+			// One line that is worse may make for fewer demerits in sum.
+			best = s.fitPass(worstBadness, f.nodes[best].demerits, false)
+		}
+		if best >= 0 {
+			if f.nodes[best].worst <= preTolerance {
+				return best
+			}
+			limit = f.nodes[best].demerits
+		}
+	}
+	for {
+		best := s.fitPass(worstBadness, limit, s.hyphenate)
+		if best >= 0 || limit == noLimit {
+			return best
+		}
+		if limit *= 256; limit > demeritsOf(worstBadness) {
+			limit = noLimit
+		}
+	}
+}
+
+// demeritsOf returns the demerits of a line for its badness.
+func demeritsOf(badness int64) int64 { return (linePenalty + badness) * (linePenalty + badness) }
+
+// fitPass finds the best way whose lines have no more badness and which has no more demerits than
+// is given, and returns its last node; -1: there is none.
+func (s *Setter) fitPass(badness, demerits int64, hyphenate bool) int32 {
+	f := &s.fitter
+	f.demerits = demerits
+	// A line with more badness has too many demerits by itself.
+	f.badness = max(min(badness, int64(math.Sqrt(float64(demerits)))-linePenalty), 0)
+	f.loosest = min(int64(math.Sqrt(float64((f.badness+1)*10_000))), maxStretchRatio)
+	f.chances = f.chances[:f.between]
+	f.nodes = append(f.nodes[:0], fitNode{chance: -1, before: -1, fit: 1})
+	f.starts = append(f.starts[:0], fitStart{to: 1, room: s.width - s.indents[0]})
+	from, x, spaces := s.lineStart, doc.Length(0), doc.Length(0)
+	for i := range f.between {
+		c := f.chances[i]
+		if hyphenate {
+			s.reachWithin(from, int(c.at), x, spaces)
+		}
+		s.reach(i, &c)
+		if len(f.starts) == 0 {
+			return -1
+		}
+		from, x, spaces = int(c.at), c.startX, c.startS
+	}
+	last := f.starts[0] // behind the end of the paragraph
+	best := last.from
+	for i := last.from + 1; i < last.to; i++ {
+		if f.nodes[i].demerits < f.nodes[best].demerits {
+			best = i
+		}
+	}
+	return best
+}
+
+// reachWithin finds the best ways to the places within items[from:to] where the words may be
+// hyphenated. They begin x from the start of the items and behind so many spaces. Words that no
+// line may end in are not looked at.
+func (s *Setter) reachWithin(from, to int, x, spaces doc.Length) {
+	f := &s.fitter
+	for i := from; i < to; i++ {
+		it := &s.items[i]
+		x += it.kern
+		if it.Space {
+			spaces += it.W
+		} else if len(it.Part.Text) >= minHyphenated {
+			if hyphen := s.hyphenWidth(it); s.mayEnd(x+it.W+hyphen, spaces) {
+				size := s.pieces[it.Piece].Size
+				for _, p := range s.hyphenPoints(i) {
+					w := Scale(p.units, size, it.Part.Face)
+					c := chance{
+						at: int32(i), cut: p.bytes, hyphen: true, //nolint:gosec // G115: items of a paragraph
+						endX: x + w + hyphen, startX: x + w, endS: spaces, startS: spaces,
+					}
+					f.chances = append(f.chances, c)
+					s.reach(len(f.chances)-1, &c)
+				}
+			}
+		}
+		x += it.W
+	}
+}
+
+// mayEnd reports whether a line is not too loose that ends at x, behind so many spaces.
+func (s *Setter) mayEnd(x, spaces doc.Length) bool {
+	for i := range s.fitter.starts {
+		st := &s.fitter.starts[i]
+		if !s.tooLoose(st.room-x, spaces-st.spaces) {
+			return true
+		}
+	}
+	return false
+}
+
+// reach finds the best ways to chance ci, which is c.
+func (s *Setter) reach(ci int, c *chance) {
+	f := &s.fitter
+	from, full := len(f.nodes), false
+	for i := range f.starts {
+		st := &f.starts[i]
+		free, spaces := st.room-c.endX, c.endS-st.spaces
+		if !c.mandatory && s.tooLoose(free, spaces) {
+			continue
+		}
+		ratio, fits := s.ratio(free, spaces, c.mandatory)
+		if !fits {
+			// Without its hyphen a longer line may be narrower.
+			if c.cut == 0 {
+				st.full, full = true, true
+			}
+			continue
+		}
+		b := ratio * ratio / 10_000
+		if b > f.badness {
+			continue
+		}
+		d := demeritsOf(b)
+		if c.hyphen && !c.mandatory {
+			d += hyphenPenalty * hyphenPenalty
+			if st.hyphen {
+				d += doubleHyphen
+			}
+		}
+		if c.mandatory {
+			if st.hyphen {
+				d += lastHyphen
+			}
+			if spaces == 0 && st.from > 0 && free > s.width*2/3 {
+				d += shortLast
+			}
+		}
+		line := fitNode{chance: int32(ci), demerits: d, fit: class(ratio), worst: int32(b)} //nolint:gosec // G115: chances of a paragraph; at most worstBadness
+		for before := st.from; before < st.to; before++ {
+			f.extend(before, line, from, c.hyphen && !c.mandatory)
+		}
+	}
+	switch {
+	case c.mandatory:
+		f.starts = f.starts[:0]
+	case full:
+		f.starts = slices.DeleteFunc(f.starts, func(st fitStart) bool { return st.full })
+	}
+	if f.nodes = f.prune(from); len(f.nodes) > from {
+		st := fitStart{
+			from: int32(from), to: int32(len(f.nodes)), //nolint:gosec // G115: a few by chance
+			room: s.width - s.indents[1] + c.startX, spaces: c.startS, hyphen: c.hyphen && !c.mandatory,
+		}
+		if c.cut == 0 && int(c.at) < len(s.items) {
+			st.room += s.items[c.at].kern
+		}
+		f.starts = append(f.starts, st)
+	}
+}
+
+// extend puts the way by node before and the line behind it among the best ways to the end of that,
+// nodes[from:], unless there is a better one of its class and run of hyphens.
+func (f *fitter) extend(before int32, line fitNode, from int, hyphen bool) {
+	n := &f.nodes[before]
+	line.before = before
+	line.demerits += n.demerits
+	line.worst = max(line.worst, n.worst)
+	if d := line.fit - n.fit; before > 0 && (d > 1 || d < -1) {
+		line.demerits += unevenLines
+	}
+	if hyphen {
+		line.ladder = n.ladder + 1
+	}
+	if line.demerits > f.demerits || line.ladder > maxLadder {
 		return
 	}
-	last := &s.items[s.lineStart+n-1]
-	switch {
-	case endsSoft(last):
-		c.endX += s.hyphenWidth(last)
-		c.hyphen = true
-	case strings.HasSuffix(last.Part.Text, "-"):
-		c.hyphen = true
-	}
-}
-
-// addHyphens puts the hyphenation points of the words among the chances; false when there are none.
-func (s *Setter) addHyphens() bool {
-	f := &s.fitter
-	merged := f.merged[:0]
-	i := s.lineStart
-	for _, c := range f.chances {
-		for ; i < int(c.at); i++ {
-			f.points = s.hyphenPoints(f.points[:0], i)
-			for _, p := range f.points {
-				w, ok := s.widthTo(&s.items[i], p)
-				if !ok {
-					continue
-				}
-				k := i - s.lineStart
-				x := f.x[k] + s.items[i].kern + w
-				merged = append(merged, chance{
-					at: int32(i), cut: int32(p), hyphen: true, //nolint:gosec // G115: within a word
-					endX: x + s.hyphenWidth(&s.items[i]), startX: x, endS: f.sp[k], startS: f.sp[k],
-				})
-			}
-		}
-		merged = append(merged, c)
-	}
-	found := len(merged) > len(f.chances)
-	f.chances, f.merged = merged, f.chances
-	return found
-}
-
-// fitPass finds the best way through the chances and returns its last node and its worst badness;
-// -1 when some stretch is wider than the line.
-func (s *Setter) fitPass() (best int32, worst int) {
-	f := &s.fitter
-	f.nodes = append(f.nodes[:0], fitNode{chance: -1, before: -1, fit: 1})
-	f.active = append(f.active[:0], 0)
-	for ci := range f.chances {
-		c := &f.chances[ci]
-		from := len(f.nodes)
-		kept := f.active[:0]
-		for _, ni := range f.active {
-			if s.tryLine(ni, ci, from) && !c.mandatory {
-				kept = append(kept, ni)
-			}
-		}
-		f.active = kept
-		for ni := from; ni < len(f.nodes); ni++ {
-			f.active = append(f.active, int32(ni)) //nolint:gosec // G115: a dozen per chance
-		}
-		if len(f.active) == 0 {
-			return -1, 0
-		}
-	}
-	best = -1
-	for _, ni := range f.active {
-		if best < 0 || f.nodes[ni].demerits < f.nodes[best].demerits {
-			best = ni
-		}
-	}
-	return best, int(f.nodes[best].worst)
-}
-
-// tryLine weighs the line from node ni to chance ci; nodes[from:] are the best ways to it so far.
-// It reports whether a later chance may still end that line.
-func (s *Setter) tryLine(ni int32, ci, from int) bool {
-	f := &s.fitter
-	c, n := &f.chances[ci], f.nodes[ni]
-	var startX, startS doc.Length
-	hyphenBefore := false
-	if n.chance >= 0 {
-		b := &f.chances[n.chance]
-		startX, startS, hyphenBefore = b.startX, b.startS, b.hyphen && !b.mandatory
-	}
-	indent := s.indents[1]
-	if n.chance < 0 {
-		indent = s.indents[0]
-	}
-	free, spaces := s.width-indent-(c.endX-startX), c.endS-startS
-	ratio, fits := s.ratio(free, spaces, c.mandatory)
-	if !fits {
-		// Without its hyphen a longer line may be narrower.
-		return c.cut > 0
-	}
-	hyphen := c.hyphen && !c.mandatory
-	ladder := int8(0)
-	if hyphen {
-		if ladder = n.ladder + 1; ladder > maxLadder {
-			return true
-		}
-	}
-	b := ratio * ratio / 10_000
-	d := (linePenalty + b) * (linePenalty + b)
-	if hyphen {
-		d += hyphenPenalty * hyphenPenalty
-		if hyphenBefore {
-			d += doubleHyphen
-		}
-	}
-	fit := class(ratio)
-	if d2 := fit - n.fit; n.chance >= 0 && (d2 > 1 || d2 < -1) {
-		d += unevenLines
-	}
-	if c.mandatory {
-		if hyphenBefore {
-			d += lastHyphen
-		}
-		if spaces == 0 && n.chance >= 0 && free > s.width*2/3 {
-			d += shortLast
-		}
-	}
-	made := fitNode{
-		chance: int32(ci), before: ni, demerits: n.demerits + d, fit: fit, ladder: ladder, //nolint:gosec // G115: chances of a paragraph
-		worst: max(n.worst, int32(min(b, 1<<30))), //nolint:gosec // G115: bounded
-	}
 	for i := from; i < len(f.nodes); i++ {
-		if o := &f.nodes[i]; o.fit == fit && o.ladder == ladder {
-			if made.demerits < o.demerits {
-				*o = made
+		if o := &f.nodes[i]; o.fit == line.fit && o.ladder == line.ladder {
+			if line.demerits < o.demerits {
+				*o = line
 			}
-			return true
+			return
 		}
 	}
-	f.nodes = append(f.nodes, made)
-	return true
+	f.nodes = append(f.nodes, line)
+}
+
+// prune returns the nodes less those of nodes[from:], which are of one chance, that are not on the
+// best way: what one class of tightness saves behind them is the demerits of one pair of uneven
+// lines at most, and a way with fewer hyphens in a row has no other disadvantage.
+func (f *fitter) prune(from int) []fitNode {
+	made := f.nodes[from:]
+	if len(made) < 2 {
+		return f.nodes
+	}
+	least := [maxLadder + 1]int64{noLimit, noLimit, noLimit} // by run of hyphens: of the ways with no longer one
+	for i := range made {
+		for l := int(made[i].ladder); l <= maxLadder; l++ {
+			least[l] = min(least[l], made[i].demerits)
+		}
+	}
+	kept := f.nodes[:from]
+	for i := range made {
+		if made[i].demerits-unevenLines <= least[made[i].ladder] {
+			kept = append(kept, made[i])
+		}
+	}
+	return kept
+}
+
+// tooLoose reports whether a line that is not the last and has free room is looser than the pass
+// allows.
+func (s *Setter) tooLoose(free, spaces doc.Length) bool {
+	f := &s.fitter
+	return free > 0 && f.loosest < maxStretchRatio && int64(free)*1000 >= (f.loosest+1)*int64(s.stretch(spaces))
+}
+
+// stretch is what spaces may be stretched by in a decent line.
+func (s *Setter) stretch(spaces doc.Length) doc.Length {
+	if s.align == doc.AlignJustify {
+		return spaces / 2
+	}
+	return 2 * s.pieces[0].Size
 }
 
 // ratio returns by what share, in thousandths, the spaces of a line with free room are stretched
@@ -302,10 +414,7 @@ func (s *Setter) ratio(free, spaces doc.Length, last bool) (int64, bool) {
 	case last || free == 0:
 		return 0, true
 	}
-	stretch := spaces / 2
-	if s.align != doc.AlignJustify {
-		stretch = 2 * s.pieces[0].Size
-	}
+	stretch := s.stretch(spaces)
 	if stretch <= 0 {
 		return maxStretchRatio, true
 	}

@@ -1,6 +1,7 @@
 package text_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -270,6 +271,75 @@ func TestTotalFitLosesNoText(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestTotalFitIsThatOfTheDefinition sets random paragraphs of random words, of several pieces, in
+// random widths, with and without hyphens, from either side, and holds the lines against those that
+// the reference finds. The words come again in other languages, so their hyphens in the cache are
+// those of the right one.
+func TestTotalFitIsThatOfTheDefinition(t *testing.T) {
+	paragraphs := 1000
+	if testing.Short() {
+		paragraphs = 200
+	}
+	ts := typesetter(t, 1<<20)
+	ts.Boxes = true // the font has no ideographs
+	rng := rand.New(rand.NewPCG(5, 6)) //nolint:gosec // G404: texts for a test
+	sets, failed := 0, 0
+	for range paragraphs {
+		p, width, o := randomParagraph(t, ts, rng)
+		got, err := text.NewSetter(t.Context(), ts).SetParagraph(p, width, o)
+		want, done, wantErr := text.NewSetter(t.Context(), ts).SetByReference(p, width, o)
+		if fmt.Sprint(err) != fmt.Sprint(wantErr) || !text.Alike(got, want) {
+			t.Fatalf("%+v in %d, %+v:\n got %q, %v\nwant %q, %v", p, width, o, texts(got), err, texts(want), wantErr)
+		}
+		if sets++; !done {
+			failed++
+		}
+	}
+	if failed > sets/4 {
+		t.Errorf("%d of %d paragraphs have no way", failed, sets)
+	}
+}
+
+// randomParagraph makes one for total fit.
+func randomParagraph(tb testing.TB, ts *text.Typesetter, rng *rand.Rand) ([]text.Piece, doc.Length, text.Options) {
+	tb.Helper()
+	words := [][]string{
+		strings.Fields(prose),
+		strings.Fields("Die Donaudampfschifffahrtsgesellschaft beförderte Reisende und Güter a\u00ADb Sil\u00ADben well-known 12,345.67 x\u00A0y (e.g.) – ff/ii 20\u00A0%"),
+		{"a", "bb", "ccc", "dddd", "eeeee", "hyphenation"}, // many ways are as good as each other
+		{"representation", "beautiful"},
+		{"\n", "\t", "", "one", "two\u00A0three", "daughters", "king's"},
+		{"中文排版的段落", "を日本語で", "page", "、", "一"},
+		{"שלום", "עולם", "beautiful", "12", "(ספר)", "ארוכה"},
+	}[rng.IntN(7)]
+	lang := []string{"en", "de", "xx", "he", ""}[rng.IntN(5)]
+	var pieces []text.Piece
+	for range 1 + rng.IntN(3)*rng.IntN(2) {
+		in := make([]string, 1+rng.IntN([]int{8, 60, 250}[rng.IntN(3)]))
+		for i := range in {
+			in[i] = words[rng.IntN(len(words))]
+		}
+		p := piece(tb, ts, strings.Join(in, " "))[0]
+		p.Lang = lang
+		if rng.IntN(4) == 0 {
+			p.Size = doc.Length(6+rng.IntN(10)) * doc.Pt
+		}
+		if rng.IntN(8) == 0 {
+			p.Spacing = doc.Length(rng.IntN(2000) - 500)
+		}
+		p.SmallCaps, p.Figure = rng.IntN(8) == 0, rng.IntN(8) == 0
+		pieces = append(pieces, p)
+	}
+	o := text.Options{Total: true, Hyphenate: rng.IntN(4) > 0, Align: doc.AlignJustify}
+	if rng.IntN(4) == 0 {
+		o.Align = []doc.Align{doc.AlignLeft, doc.AlignRight, doc.AlignStart, doc.AlignCenter}[rng.IntN(4)]
+	}
+	if rng.IntN(4) == 0 {
+		o.Indent = doc.Length(rng.IntN(200)-100) * doc.Pt
+	}
+	return pieces, doc.Length(rng.IntN([]int{150, 300, 600}[rng.IntN(3)])+70)*doc.Pt + doc.Length(rng.IntN(1024)), o
 }
 
 func BenchmarkParagraph(b *testing.B) {

@@ -37,6 +37,8 @@ type Part struct {
 	Replaced bool
 	// Bold and Slanted say that the face is drawn so because its family has no such one.
 	Bold, Slanted bool
+
+	word *word // in the cache that it is the one part of; nil: none
 }
 
 // Width returns the advance of the part at the given size, scaled once.
@@ -94,6 +96,8 @@ type word struct {
 	text  string
 	parts []Part
 	one   [1]Part // most have one
+
+	hyphenation atomic.Pointer[hyphenation] // the last that was wanted, for a word of one part
 }
 
 // Typesetter shapes words through a cache. It is safe for concurrent use.
@@ -221,6 +225,9 @@ func (t *Typesetter) shape(c *Chain, s string, d dialect) (parts []Part, ok bool
 	w.lang = strings.Clone(d.lang)
 	if w.parts, _, err = t.shapeNew(w.one[:0], make([]Glyph, 0, len(s)), c, w.text, d); err != nil {
 		return nil, false, err
+	}
+	if len(w.parts) == 1 {
+		w.parts[0].word = w
 	}
 	slot := a
 	if a.Load() != nil && (b.Load() == nil || h>>63 == 1) {
