@@ -10,10 +10,11 @@ import (
 	"example.com/quire/pdf/pdftest"
 )
 
-// texts are paragraphs or words that are set, and how many lines came of them.
+// texts are paragraphs that are set, or words that are shaped, and how many lines or glyphs came of
+// them.
 type texts struct {
-	in    []string
-	lines int
+	in   []string
+	made int
 }
 
 // breaking are the rows of what happens between words and lines.
@@ -34,17 +35,17 @@ func breaking() []harness.Row {
 		},
 		{
 			Name: "words", Title: "Latin words from the cache",
-			Workload: harness.Workload{Name: "latin-words", Version: 1, Seed: seed, Text: "A hundred English words, each in a line of its own."},
+			Workload: harness.Workload{Name: "latin-words", Version: 2, Seed: seed, Text: "A hundred English words, from a text to its glyphs each."},
 			Contestants: []harness.Contestant{
-				{Name: cached, Own: true, Open: setting(false, 100, word, 100, func(s *pdftest.Setting, in []string) (int, error) { return s.Lines(in, column) })},
-				{Name: slow, Own: true, Note: "the port of HarfBuzz in go-text, without a cache", Open: setting(true, 100, word, 100, func(s *pdftest.Setting, in []string) (int, error) { return s.Lines(in, column) })},
+				{Name: cached, Own: true, Open: setting(false, 100, word, 100, func(s *pdftest.Setting, in []string) (int, error) { return s.Shape(in) })},
+				{Name: slow, Own: true, Note: "the port of HarfBuzz in go-text, without a cache", Open: setting(true, 100, word, 100, func(s *pdftest.Setting, in []string) (int, error) { return s.Shape(in) })},
 			},
 			Goals: []harness.Goal{{Against: slow, AtMost: 1.0 / 50}, {Of: harness.Allocs, AtMost: 0.5}},
 		},
 	}
 }
 
-// setting sets so many texts in each operation and wants so many lines at least.
+// setting sets so many texts in each operation and wants so many lines or glyphs at least.
 func setting(slow bool, n int, text func(*rand.Rand) string, least int, set func(*pdftest.Setting, []string) (int, error)) func(context.Context, harness.Env) (harness.Subject, error) {
 	return func(context.Context, harness.Env) (harness.Subject, error) {
 		s, err := pdftest.NewSetting(slow)
@@ -52,8 +53,8 @@ func setting(slow bool, n int, text func(*rand.Rand) string, least int, set func
 			return nil, err
 		}
 		judge := func(in *texts) error {
-			if in.lines < least || in.lines > 30*n {
-				return fmt.Errorf("%d texts have %d lines", n, in.lines)
+			if in.made < least || in.made > 30*n {
+				return fmt.Errorf("%d texts have %d lines or glyphs", n, in.made)
 			}
 			return nil
 		}
@@ -68,7 +69,7 @@ func setting(slow bool, n int, text func(*rand.Rand) string, least int, set func
 				return nil
 			},
 			Do: func(in *texts) (err error) {
-				in.lines, err = set(s, in.in)
+				in.made, err = set(s, in.in)
 				return err
 			},
 			Verify: func(_ int, in *texts) (harness.Facts, error) { return harness.Facts{}, judge(in) },

@@ -40,10 +40,21 @@ func (s *Setting) Justify(paragraphs []string, width doc.Length, total bool) (in
 	return s.set(paragraphs, width, text.Options{Align: doc.AlignJustify, Total: total, Hyphenate: true})
 }
 
-// Lines lays out each text in its own line, or in more if it is wider than width. It returns the
-// number of lines.
-func (s *Setting) Lines(texts []string, width doc.Length) (int, error) {
-	return s.set(texts, width, text.Options{Align: doc.AlignLeft})
+// Shape shapes words, each by itself. It returns how many glyphs there are.
+func (s *Setting) Shape(words []string) (int, error) {
+	setter := text.NewSetter(context.Background(), s.words)
+	defer setter.Close()
+	n := 0
+	for _, w := range words {
+		parts, err := setter.Word(&s.piece[0], w)
+		if err != nil {
+			return n, fmt.Errorf("setting: %w", err)
+		}
+		for i := range parts {
+			n += len(parts[i].Glyphs)
+		}
+	}
+	return n, nil
 }
 
 func (s *Setting) set(texts []string, width doc.Length, o text.Options) (int, error) {

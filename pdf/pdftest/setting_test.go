@@ -8,19 +8,20 @@ import (
 	"example.com/quire/pdf/pdftest"
 )
 
-// TestSettingsAgree: the slow way of a setting gives the lines of the fast one, and justified text
-// has the lines that its width asks for.
+// TestSettingsAgree: the slow way of a setting gives the glyphs and the lines of the fast one, and
+// justified text has the lines that its width asks for.
 func TestSettingsAgree(t *testing.T) {
 	const width = 200 * doc.Pt
 	texts := []string{strings.Repeat("the settlement of accounts is a matter of record ", 20), "one", ""}
-	var lines, justified [2]int
+	words := strings.Fields(texts[0])
+	var glyphs, justified [2]int
 	for i, slow := range []bool{false, true} {
 		s, err := pdftest.NewSetting(slow)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for range 2 { // the second time from the cache
-			if lines[i], err = s.Lines(texts, width); err != nil {
+			if glyphs[i], err = s.Shape(words); err != nil {
 				t.Fatal(err)
 			}
 			if justified[i], err = s.Justify(texts, width, true); err != nil {
@@ -28,7 +29,10 @@ func TestSettingsAgree(t *testing.T) {
 			}
 		}
 	}
-	if lines[0] != lines[1] || justified[0] != justified[1] || lines[0] < 20 || justified[0] < 20 {
-		t.Errorf("lines %v, justified %v", lines, justified)
+	if letters := len(strings.Join(words, "")); glyphs[0] != letters || glyphs[1] != letters {
+		t.Errorf("%v glyphs of %d letters", glyphs, letters)
+	}
+	if justified[0] != justified[1] || justified[0] < 20 {
+		t.Errorf("%v lines", justified)
 	}
 }

@@ -28,6 +28,14 @@ func TestCachedWordDoesNotAllocate(t *testing.T) {
 	if n := testing.AllocsPerRun(200, set); n >= 1 {
 		t.Errorf("%.2f allocations", n)
 	}
+	shape := func() {
+		if _, err := s.Word(&p[0], p[0].Text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := testing.AllocsPerRun(200, shape); n > 0 {
+		t.Errorf("%.2f allocations outside of a paragraph", n)
+	}
 }
 
 // TestCachedWordTakesAFiftiethOfShapingIt: V11. Of each the fastest of many short runs counts,

@@ -53,7 +53,7 @@ func (t *Typesetter) Chains() (n int) {
 
 // Cached returns the parts of a word of c from the cache, where it is from the second time on.
 func (t *Typesetter) Cached(c *Chain, word string) ([]Part, bool, error) {
-	return t.shape(c, word, dialect{})
+	return t.shape(c, &key{query: c.query, text: word})
 }
 
 // Alike reports whether lines are the same, whether or not their words are from the cache.

@@ -120,23 +120,30 @@ func (s *Setter) addParts(pi int, parts []Part, space bool, level bidi.Level) {
 	}
 }
 
+// Word returns the parts of a word, from the cache or in memory of the setter. It is for words that
+// stand in no paragraph and that run from left to right in a script of letters side by side.
+func (s *Setter) Word(p *Piece, w string) ([]Part, error) {
+	s.order.foreign = false
+	return s.shape(p, w, false, 0)
+}
+
 // shape returns the parts of a word, from the cache or in memory of the setter.
 func (s *Setter) shape(p *Piece, w string, figures bool, level bidi.Level) ([]Part, error) {
-	var d dialect
+	k := key{query: p.Chain.query, text: w}
 	if s.order.foreign {
-		if d.complex, d.rtl = isComplex(w), level.RTL(); d.complex {
-			d.lang = p.Lang
+		if k.complex, k.rtl = isComplex(w), level.RTL(); k.complex {
+			k.lang = p.Lang
 		}
 	}
 	if p.SmallCaps {
-		return s.shapeCapitals(p, w, d)
+		return s.shapeCapitals(p, w, k.dialect)
 	}
 	if s.t.caches(len(w), figures) {
-		if parts, ok, err := s.t.shape(p.Chain, w, d); ok || err != nil {
+		if parts, ok, err := s.t.shape(p.Chain, &k); ok || err != nil {
 			return parts, err
 		}
 	}
-	return s.shapeNew(p, w, d)
+	return s.shapeNew(p, w, k.dialect)
 }
 
 // shapeNew shapes a word in memory of the setter.

@@ -283,7 +283,7 @@ func TestTotalFitIsThatOfTheDefinition(t *testing.T) {
 		paragraphs = 200
 	}
 	ts := typesetter(t, 1<<20)
-	ts.Boxes = true // the font has no ideographs
+	ts.Boxes = true                    // the font has no ideographs
 	rng := rand.New(rand.NewPCG(5, 6)) //nolint:gosec // G404: texts for a test
 	sets, failed := 0, 0
 	for range paragraphs {

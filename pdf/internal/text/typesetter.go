@@ -67,7 +67,7 @@ type Query struct {
 // Chain is a face with its fallbacks and shaping options. It is immutable and
 // safe for concurrent use.
 type Chain struct {
-	query Query
+	query *Query
 	mix   uint64 // hash of query; places entries in the cache, never proves one
 	faces *font.Chain
 	space []Part // of " "; nil: the font has none
@@ -89,11 +89,22 @@ type dialect struct {
 	lang         string // of complex texts alone
 }
 
+// key is all that the shapes of a word depend on.
+type key struct {
+	query *Query
+	text  string
+	dialect
+}
+
+// is reports whether k and o are equal.
+func (k *key) is(o *key) bool {
+	return (k.query == o.query || *k.query == *o.query) && k.complex == o.complex && k.rtl == o.rtl && (!k.complex || k.lang == o.lang) && k.text == o.text
+}
+
 // word is what the cache holds: the parts of a text, one per face.
 type word struct {
-	query Query
-	dialect
-	text  string
+	key
+	hash  uint64 // of the key; finds the word, never proves it
 	parts []Part
 	one   [1]Part // most have one
 
@@ -181,7 +192,7 @@ func (t *Typesetter) Chain(q Query) (*Chain, error) {
 		return nil, err
 	}
 	q.Features = strings.Clone(q.Features)
-	c := &Chain{query: q, mix: maphash.Comparable(t.seed, q), faces: faces}
+	c := &Chain{query: &q, mix: maphash.Comparable(t.seed, q), faces: faces}
 	if m := c.Match(); t.Synthetic {
 		c.bold, c.slanted = m.NoBold, m.NoItalic
 	}
@@ -197,41 +208,46 @@ func (t *Typesetter) Chain(q Query) (*Chain, error) {
 	return c, nil
 }
 
-// shape returns the parts of s, a word of a text or a space, from the cache. The
-// library of a typesetter never changes, so query, dialect and text are the whole input:
-// two texts share an entry only when all are equal.
+// shape returns the parts of a word of a text, or of a space, from the cache. The library of a
+// typesetter never changes, so the key is the whole input.
 //
 // A word gets in when it is asked for the second time: most names and symbols of a document never
 // come again, and each would cost memory and push out one that does. For the first time ok is
 // false, and the caller shapes it in memory of its own.
-func (t *Typesetter) shape(c *Chain, s string, d dialect) (parts []Part, ok bool, err error) {
-	h := maphash.String(t.seed, s) ^ c.mix
-	if d.complex || d.rtl {
-		h ^= maphash.Comparable(t.seed, d)
+func (t *Typesetter) shape(c *Chain, k *key) (parts []Part, ok bool, err error) {
+	h := maphash.String(t.seed, k.text) ^ c.mix
+	if k.complex || k.rtl {
+		h ^= maphash.Comparable(t.seed, k.dialect)
 	}
 	mask := uint64(len(t.words) - 1) //nolint:gosec // G115: not empty
-	a, b := &t.words[h&mask], &t.words[(h>>32)&mask]
-	if w := a.Load(); w != nil && w.text == s && w.dialect == d && w.query == c.query {
+	w := t.words[h&mask].Load()
+	if w == nil || w.hash != h {
+		w = t.words[h>>32&mask].Load()
+	}
+	if w != nil && w.hash == h && w.is(k) {
 		return w.parts, true, nil
 	}
-	if w := b.Load(); w != nil && w.text == s && w.dialect == d && w.query == c.query {
-		return w.parts, true, nil
-	}
+	return t.admit(h, c, k)
+}
+
+// admit is shape for a text that the cache does not hold and whose hash is h.
+func (t *Typesetter) admit(h uint64, c *Chain, k *key) (parts []Part, ok bool, err error) {
+	mask := uint64(len(t.words) - 1) //nolint:gosec // G115: not empty
 	if mark := uint32(h>>32) | 1; t.asked[h&mask].Swap(mark) != mark {
 		return nil, false, nil
 	}
-	// The entry must not hold on to the data text that s was cut from.
-	w := &word{query: c.query, dialect: d, text: strings.Clone(s)}
-	w.lang = strings.Clone(d.lang)
-	if w.parts, _, err = t.shapeNew(w.one[:0], make([]Glyph, 0, len(s)), c, w.text, d); err != nil {
+	// The entry must not hold on to the data text that the word was cut from.
+	w := &word{key: *k, hash: h}
+	w.text, w.lang = strings.Clone(k.text), strings.Clone(k.lang)
+	if w.parts, _, err = t.shapeNew(w.one[:0], make([]Glyph, 0, len(w.text)), c, w.text, w.dialect); err != nil {
 		return nil, false, err
 	}
 	if len(w.parts) == 1 {
 		w.parts[0].word = w
 	}
-	slot := a
-	if a.Load() != nil && (b.Load() == nil || h>>63 == 1) {
-		slot = b
+	slot, other := &t.words[h&mask], &t.words[h>>32&mask]
+	if slot.Load() != nil && (other.Load() == nil || h>>63 == 1) {
+		slot = other
 	}
 	slot.Store(w)
 	return w.parts, true, nil
