@@ -42,13 +42,14 @@ func (s *Setter) findBreaks(pieces []Piece, full string) {
 	pi, from := 0, 0
 	kept := s.breaks[:0]
 	for _, b := range s.breaks {
-		for pi < len(pieces) && b.Pos >= from+len(pieces[pi].Text) {
-			from += len(pieces[pi].Text)
-			pi++
-		}
-		if !b.Mandatory && full[b.Pos-1] != ' ' &&
-			(pi < len(pieces) && pieces[pi].Figure && b.Pos > from || tearsSign(full, b.Pos)) {
-			continue
+		if !b.Mandatory && full[b.Pos-1] != ' ' {
+			for pi < len(pieces) && b.Pos >= from+len(pieces[pi].Text) {
+				from += len(pieces[pi].Text)
+				pi++
+			}
+			if pi < len(pieces) && pieces[pi].Figure && b.Pos > from || tearsSign(full, b.Pos) {
+				continue
+			}
 		}
 		kept = append(kept, b)
 	}

@@ -68,8 +68,12 @@ func (s *Setter) add(pi int, seg string, pos int) error {
 			continue
 		}
 		from, figures := i, false
-		for ; i < len(seg) && seg[i] != ' ' && seg[i] != '\t'; i++ {
-			figures = figures || seg[i]-'0' <= 9
+		for ; i < len(seg); i++ {
+			if c := seg[i]; c == ' ' || c == '\t' {
+				break
+			} else if c-'0' <= 9 {
+				figures = true
+			}
 		}
 		var level bidi.Level
 		if levels := s.order.levels; levels != nil {

@@ -42,13 +42,10 @@ var plainClass = func() (t [128]uint8) {
 	return t
 }()
 
-// plainOf returns the class and the length of the first character of s. Beside
-// ASCII it knows the letters up to U+017F, all of which are AL.
-func plainOf(s string) (class uint8, n int) {
+// plainBeyond returns the class and the length of the first character of s, which is none of ASCII.
+// Plain are the letters up to U+017F, all of which are AL.
+func plainBeyond(s string) (class uint8, n int) {
 	c := s[0]
-	if c < 0x80 {
-		return plainClass[c], 1
-	}
 	if len(s) > 1 && (c == 0xC3 && s[1] != 0x97 && s[1] != 0xB7 || c == 0xC4 || c == 0xC5) { // not × and ÷
 		return plainLetter, 2
 	}
@@ -85,8 +82,15 @@ func plainBreaks(dst []Break, s string) ([]Break, bool) {
 	start := len(dst)
 	prev := plainSpace
 	for i := 0; i < len(s); {
-		c, n := plainOf(s[i:])
+		var c uint8
+		n := 1
+		if s[i] < 0x80 {
+			c = plainClass[s[i]]
+		} else {
+			c, n = plainBeyond(s[i:])
+		}
 		switch {
+		case c == plainLetter && prev == plainLetter: // most
 		case c == plainNone,
 			(c == plainStop || c == plainHyphen) && (prev == plainSpace || prev == plainHyphen || prev == plainEnd),
 			c == plainHyphen && prev == plainStop:
