@@ -72,8 +72,8 @@ func TestTabsLeadToTheirStops(t *testing.T) {
 	}
 }
 
-// TestDecimalSignsOfRightToLeftLines: they stand at their place, or at the stop, on whatever side of
-// the number the currency is drawn.
+// TestDecimalSignsOfRightToLeftLines: they stand at their place, or at the stop, on whatever side
+// of the number the currency is drawn.
 func TestDecimalSignsOfRightToLeftLines(t *testing.T) {
 	ts := mixed(t)
 	set := text.NewSetter(t.Context(), ts)
