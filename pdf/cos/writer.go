@@ -70,6 +70,8 @@ type Options struct {
 	// Watch is shown every dictionary given to Put and PutDirect, and those of streams with Filter;
 	// nil: nobody is. It must not keep it. What it holds may be in an arena: As returns the values.
 	Watch func(Ref, Dict)
+	// Openings is shared by files that may begin alike; nil: each is hashed from its beginning.
+	Openings *Openings
 	// Encrypt makes an encrypted file; nil: a plain one.
 	Encrypt *Encryption
 	// Signature signs the file; nil: it is not signed. It is for plain files, and PutSignature must
@@ -115,6 +117,7 @@ type Writer struct {
 	buf     []byte // written, not yet handed to out
 	flushed int64  // handed to out
 	hash    hash.Hash
+	opening int               // how much of buf other files begin with, too; 0: that was handed on
 	hashing hashing           // of pieces of long streams
 	id      [sha256.Size]byte // of what was written before the cross-reference data
 	digest  hash.Hash         // of a signature by another function than hash; nil: there is none
@@ -175,6 +178,7 @@ func (w *Writer) Reset(out io.Writer, o Options) {
 	// Four bytes above 127 tell transfer programs that the file is binary
 	// (7.5.2; a requirement of PDF/A).
 	w.buf = append(w.buf, "\n%\xE2\xE3\xCF\xD3\n"...)
+	w.opening = len(w.buf)
 	if o.Classic && o.Encrypt != nil {
 		// PutRaw leaves strings to the encryption of object streams.
 		_ = w.fail(&ObjectError{Reason: "an encrypted file has object streams"})
@@ -389,14 +393,6 @@ func (w *Writer) hand(b []byte) {
 	}
 	if err != nil {
 		_ = w.fail(fmt.Errorf("cos: write: %w", err))
-	}
-}
-
-// sum hashes bytes that are handed on.
-func (w *Writer) sum(b []byte) {
-	w.hash.Write(b)
-	if w.digest != nil && !w.signed.done {
-		w.digest.Write(b)
 	}
 }
 

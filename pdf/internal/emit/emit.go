@@ -62,7 +62,10 @@ type Signature struct {
 
 // Buffers keeps the memory of closed emitters for the next ones. It is safe for
 // concurrent use; the zero value is ready.
-type Buffers struct{ pool sync.Pool }
+type Buffers struct {
+	pool     sync.Pool
+	openings cos.Openings
+}
 
 // Font is a font of the finished file.
 type Font struct {
@@ -180,6 +183,7 @@ func New(out io.Writer, d *doc.Document, o Options) (*Emitter, error) {
 	file := cos.Options{
 		Version: standard.Version(o.Standards), Deflater: o.Deflater,
 		Limits: cos.Limits{OutputBytes: o.Limits.OutputBytes}, Encrypt: protection, Spill: o.Spill, SpillAfter: o.SpillAfter,
+		Openings: &o.Buffers.openings,
 	}
 	if o.Sign != nil {
 		file.Signature = o.Sign.By

@@ -181,7 +181,7 @@ func (e *Emitter) xobject(x *image.XObject) (cos.Ref, error) {
 			cos.E("BitsPerComponent", a.Int(p.Bits)), cos.E("Columns", a.Int(p.Columns)),
 		))))
 	}
-	return ref, e.w.EncodedStream(ref, d, cos.Name(x.Filter), x.Data)
+	return ref, e.w.SharedStream(ref, d, cos.Name(x.Filter), x.Data)
 }
 
 // colorSpace returns that of the device, or of the image's profile (8.6.5.5), each of which is in
