@@ -185,11 +185,11 @@ var rePath = regexp.MustCompile(`^\w+(\.\w+)*$`)
 func (p *textParser) bare(off int, prog *exprlang.Program, src string) {
 	what := cmp.Or(prog.Desc, "the value")
 	if prog.Type.Optional && !p.absent {
-		tested := src
-		if rePath.MatchString(prog.Desc) {
-			tested = prog.Desc // the value itself, without what formats it
+		hint := "write ${" + src + " | default('...')}"
+		if prog.Subject != "" {
+			hint += ", or print it where " + prog.Subject + " != null"
 		}
-		p.bad(off, codeMissing, "write ${"+src+" | default('...')}, or print it where "+tested+" != null", "%s may be missing", what)
+		p.bad(off, codeMissing, hint, "%s may be missing", what)
 	}
 	number := prog.Type.Kind == exprlang.DecimalKind || prog.Type.Kind == exprlang.NumberKind
 	if l := p.c.exprOptions.Locale; number && p.markup && l != nil && l.DecimalSign() != "." {

@@ -40,7 +40,7 @@ func (c *checker) aggregate(n *ast.CallNode) *expr {
 		t = t.optional()
 	}
 	off, end := c.span(n)
-	return &expr{typ: t, off: off, end: end, desc: args[0].desc, eval: func(m *Machine) (Value, error) {
+	return &expr{typ: t, off: off, end: end, desc: name + " of " + args[0].name("the list"), eval: func(m *Machine) (Value, error) {
 		var acc decimal.Decimal
 		count := 0
 		add := func(v Value) error {

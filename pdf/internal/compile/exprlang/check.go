@@ -84,7 +84,7 @@ func Compile(src string, scope Scope, o Options) (*Program, []Problem) {
 		return nil, c.problems
 	}
 	return &Program{
-		Type: e.typ, Path: e.path, Reads: c.reads, Figure: e.isFigure(), Desc: e.desc,
+		Type: e.typ, Path: e.path, Reads: c.reads, Figure: e.isFigure(), Desc: e.desc, Subject: c.subject(e),
 		Constant: len(c.reads) == 0 && !c.usesTime && !e.typ.OfLayout(),
 		Leaves:   e.leaves, Open: e.open(), Holds: lasting(e.yes), Fails: lasting(e.no), Itself: lasting(named(e)),
 		lets: c.maxLets, eval: e.eval, write: e.write,
@@ -257,6 +257,8 @@ type expr struct {
 	// holds and when it does not.
 	ref     string
 	yes, no []string
+	of      *expr // what is formatted; nil: it is no format
+	in      *expr // the record or map that it is a part of
 	// figure says that a text is a formatted number or date, or may be one.
 	figure bool
 	// write appends the text without making a string of it first; nil: by eval.
@@ -479,6 +481,7 @@ func (c *checker) member(n *ast.MemberNode) *expr {
 			return b.key(k.str), err
 		}}
 		if key.lit != nil && base.ref != "" {
+			e.in, e.desc = base, base.desc+"['"+key.lit.str+"']"
 			e.ref = base.ref + "[" + strconv.Quote(key.lit.str) + "]"
 		}
 		return c.narrow(e)
@@ -518,7 +521,7 @@ func (c *checker) fieldOf(n *ast.MemberNode, base *expr, name string, off, end i
 	if base.typ.Optional {
 		typ = typ.optional()
 	}
-	e := &expr{typ: typ, off: base.off, end: end, desc: base.desc + "." + name, ref: fieldName(base.ref, i)}
+	e := &expr{typ: typ, off: base.off, end: end, desc: base.desc + "." + name, ref: fieldName(base.ref, i), in: base}
 	if base.desc == "" {
 		e.desc = name
 	}

@@ -64,6 +64,25 @@ func (c *checker) given(facts []string, n ast.Node, check func(ast.Node) *expr) 
 	return e
 }
 
+// subject returns the source of the value that e formats, or is: what a test of its presence names.
+// Empty: no test proves that it is there.
+func (c *checker) subject(e *expr) string {
+	for e.of != nil {
+		e = e.of
+	}
+	if e.ref == "" {
+		return ""
+	}
+	end := e.end
+	if i := strings.IndexByte(c.src[end:], ']'); i >= 0 && strings.TrimSpace(c.src[end:end+i]) == "" {
+		end += i + 1 // the place of a part of a map is that of its key
+	}
+	for e.in != nil {
+		e = e.in
+	}
+	return c.src[e.off:end]
+}
+
 // named lists the names that expressions have.
 func named(all ...*expr) (names []string) {
 	for _, e := range all {

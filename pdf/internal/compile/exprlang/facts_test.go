@@ -1,6 +1,7 @@
 package exprlang_test
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -9,6 +10,41 @@ import (
 	"example.com/quire/pdf/internal/compile/decimal"
 	"example.com/quire/pdf/internal/compile/exprlang"
 )
+
+// TestSubjectIsWhatATestProves: where an expression has one, a test of it against null makes the
+// value one that is there; where it has none, no test does.
+func TestSubjectIsWhatATestProves(t *testing.T) {
+	t.Parallel()
+	s := sample(t)
+	for src, subject := range map[string]string{
+		"none":                                  "none",
+		"none | upper()":                        "none",
+		"truncate(upper(none), 3)":              "none",
+		"bank.iban | lower()":                   "bank.iban",
+		"rates['EUR'] | number(2)":              "rates['EUR']",
+		"rates[ 'EUR' ]":                        "rates[ 'EUR' ]",
+		"avg(map(trades, .qty))":                "",
+		"map(trades, .qty) | max()":             "",
+		"find(trades, .qty > 1).side":           "",
+		"avg(map(trades, .qty)) | money('EUR')": "",
+	} {
+		p, problems := exprlang.Compile(src, s, withLocale("en"))
+		if len(problems) > 0 || !p.Type.Optional || p.Subject != subject {
+			t.Errorf("%s: subject %q, want %q, %v", src, p.Subject, subject, problems)
+			continue
+		}
+		test, problems := exprlang.Compile(cmp.Or(subject, src)+" != null", s, withLocale("en"))
+		if len(problems) > 0 {
+			t.Errorf("%s: %v", src, problems)
+			continue
+		}
+		o := withLocale("en")
+		o.Known = test.Holds
+		if p, problems = exprlang.Compile(src, s, o); len(problems) > 0 || p.Type.Optional != (subject == "") {
+			t.Errorf("%s: behind a test of %q it is %s, %v", src, subject, p.Type, problems)
+		}
+	}
+}
 
 // TestTestsExcludeNull: behind a test a value is required, elsewhere it stays optional.
 func TestTestsExcludeNull(t *testing.T) {

@@ -104,7 +104,7 @@ func (c *checker) format(n ast.Node, arg *expr, write func(m *Machine, dst []byt
 	if arg.typ.Optional {
 		t = t.optional()
 	}
-	e := &expr{typ: t, off: off, end: end, desc: arg.desc, path: nil}
+	e := &expr{typ: t, off: off, end: end, desc: arg.desc, path: nil, of: arg}
 	e.write = func(m *Machine, dst []byte) ([]byte, error) {
 		v, err := arg.need(m)
 		if err != nil {

@@ -120,6 +120,9 @@ type Program struct {
 	Itself []string
 	// Desc names the value in messages: trades[], note.number. It may be empty.
 	Desc string
+	// Subject is the source of the value that is printed, without what formats it, where a test of
+	// it against null proves that it is there; else empty.
+	Subject string
 
 	lets  int
 	eval  evalFunc
