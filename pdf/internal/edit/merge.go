@@ -495,8 +495,36 @@ func (m *merger) layers() {
 		}
 		return a
 	}
-	d := joined(e.dict(ours.Get("D")), e.dict(theirs.Get("D")), "ON", "OFF", "Order", "RBGroups", "Locked", "AS")
+	a, b := e.dict(ours.Get("D")), e.dict(theirs.Get("D"))
+	if e.hides(a) != e.hides(b) {
+		b = e.listed(b, e.array(theirs.Get("OCGs")))
+	}
+	d := joined(a, b, "ON", "OFF", "Order", "RBGroups", "Locked", "AS")
 	e.change("OCProperties", with(joined(ours, theirs, "OCGs"), "D", d))
+}
+
+// hides reports whether layers that a configuration does not list are off (8.11.4.3).
+func (e *Draft) hides(config cos.Dict) bool { return e.name(config.Get("BaseState")) == "OFF" }
+
+// listed returns a configuration that lists each of its layers as on or off.
+func (e *Draft) listed(config cos.Dict, layers cos.Array) cos.Dict {
+	state := map[cos.Ref]bool{} // whether it is off
+	for _, r := range e.array(config.Get("ON")) {
+		state[refOf(r)] = false
+	}
+	for _, r := range e.array(config.Get("OFF")) {
+		state[refOf(r)] = true
+	}
+	on, off := cos.Array{}, cos.Array{}
+	for _, l := range layers {
+		hidden, said := state[refOf(l)]
+		if hidden || !said && e.hides(config) {
+			off = append(off, l)
+		} else {
+			on = append(on, l)
+		}
+	}
+	return with(with(config, "ON", on), "OFF", off)
 }
 
 // Outlines are the bookmarks of merged drafts, for Nest.
