@@ -393,3 +393,27 @@ func TestFlattenedFormsLookAsTheyDid(t *testing.T) {
 		t.Errorf("no form: %v", err)
 	}
 }
+
+// TestFlattenedFieldsStandWhereTheyStood: the content of a page may leave any state behind: a
+// matrix of its own, text or marks that do not end, or more ends than beginnings.
+func TestFlattenedFieldsStandWhereTheyStood(t *testing.T) {
+	e := engine(t)
+	for _, content := range []string{"", "3 0 0 3 0 0 cm q", "q 3 0 0 3 0 0 cm", "Q Q q Q", "BT 3 0 0 3 0 0 Tm", "/P BMC", "q Q Q 3 0 0 3 0 0 cm q q"} {
+		b := raw(
+			`<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[5 0 R]>>>>`,
+			`<</Type/Pages/Kids[3 0 R]/Count 1/MediaBox[0 0 200 200]>>`,
+			`<</Type/Page/Parent 2 0 R/Contents 4 0 R/Annots[5 0 R]>>`,
+			stream("", content),
+			`<</Subtype/Widget/FT/Tx/T(a)/V(shown)/Rect[20 20 120 50]/AP<</N 6 0 R>>>>`,
+			stream("/Subtype/Form/BBox[0 0 100 30]/Resources<</Font<</F<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>", "BT /F 12 Tf 2 5 Td (shown) Tj ET"),
+		)
+		_, out, err := run(t, e, "flatten", nil, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := pdftest.Boxes(t, pdftest.Write(t, "flat.pdf", out[0]))
+		if len(w) != 1 || w[0].Text != "shown" || w[0].XMin < 21 || w[0].XMin > 23 || w[0].YMax < 170 || w[0].YMax > 180 {
+			t.Errorf("behind %q: %+v", content, w)
+		}
+	}
+}

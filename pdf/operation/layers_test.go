@@ -59,3 +59,46 @@ func TestLayersAreShownAsInTheirFiles(t *testing.T) {
 		}
 	}
 }
+
+// TestAnnotationsOfHiddenLayersStayHidden: what becomes a part of a page is in the layer that it
+// was in, whether the layer is one group or the membership in several.
+func TestAnnotationsOfHiddenLayersStayHidden(t *testing.T) {
+	e := engine(t)
+	look := func(s string) string {
+		return stream("/Subtype/Form/BBox[0 0 50 20]/Resources<</Font<</F 12 0 R>>>>", "BT /F 12 Tf 2 5 Td ("+s+") Tj ET")
+	}
+	b := raw(
+		`<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[4 0 R 5 0 R 6 0 R]>>/OCProperties<</OCGs[10 0 R 11 0 R]/D<</OFF[10 0 R]>>>>>>`,
+		`<</Type/Pages/Kids[3 0 R]/Count 1/MediaBox[0 0 200 200]>>`,
+		`<</Type/Page/Parent 2 0 R/Annots[4 0 R 5 0 R 6 0 R]>>`,
+		`<</Subtype/Widget/FT/Tx/T(a)/V(shown)/Rect[10 10 60 30]/OC 11 0 R/AP<</N 7 0 R>>>>`,
+		`<</Subtype/Widget/FT/Tx/T(b)/V(hidden)/Rect[10 50 60 70]/OC 10 0 R/AP<</N 8 0 R>>>>`,
+		`<</Subtype/Widget/FT/Tx/T(c)/V(member)/Rect[10 90 60 110]/OC<</Type/OCMD/OCGs 10 0 R>>/AP<</N 9 0 R>>>>`,
+		look("shown"), look("hidden"), look("member"),
+		`<</Type/OCG/Name(off)>>`, `<</Type/OCG/Name(on)>>`, `<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>`,
+	)
+	blank := raw(`<</Type/Catalog/Pages 2 0 R>>`, `<</Type/Pages/Kids[3 0 R]/Count 1/MediaBox[0 0 200 200]>>`, `<</Type/Page/Parent 2 0 R>>`)
+	results := map[string][]byte{}
+	for _, name := range []string{"flatten", "nup"} {
+		_, out, err := run(t, e, name, nil, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		results[name] = out[0]
+	}
+	for _, name := range []string{"overlay", "stamp"} {
+		_, out, err := with(t, e, name, "with", b, nil, blank)
+		if err != nil {
+			t.Fatal(err)
+		}
+		results[name] = out
+	}
+	for name, out := range results {
+		file := pdftest.Write(t, "layers.pdf", out)
+		for reader, text := range map[string]string{"poppler": pdftest.Text(t, file), "mupdf": pdftest.MuPDFText(t, file)} {
+			if got := strings.Join(strings.Fields(text), " "); got != "shown" {
+				t.Errorf("%s: %s shows %q, want what is in a layer that is on", name, reader, got)
+			}
+		}
+	}
+}

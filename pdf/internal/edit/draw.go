@@ -108,8 +108,10 @@ func (e *Draft) asForm(i int) (*stream, Piece, error) {
 		}
 		name := free(objects, "Annot")
 		objects = append(slices.Clone(objects), cos.E(name, u.xobject(look, 0)))
-		data = append(appendMatrix(append(data, "q "...), fit), " cm "...)
-		data = append(name.AppendPDF(data), " Do Q\n"...)
+		var begin, end []byte
+		resources, begin, end = e.layer(resources, d)
+		data = append(appendMatrix(append(append(data, begin...), "q "...), fit), " cm "...)
+		data = append(append(name.AppendPDF(data), " Do Q\n"...), end...)
 	}
 	if len(objects) > 0 {
 		resources = with(resources, "XObject", objects)
@@ -122,6 +124,19 @@ func (e *Draft) asForm(i int) (*stream, Piece, error) {
 		dict = append(dict, cos.E("Group", g))
 	}
 	return &stream{dict: dict, data: data}, p, e.err
+}
+
+// layer returns what stands before and behind the appearance of an annotation so that it is shown
+// when the annotation is (8.11.3.2), and resources with the name of its layer.
+func (e *Draft) layer(resources, annot cos.Dict) (_ cos.Dict, begin, end []byte) {
+	oc := annot.Get("OC")
+	if e.dict(oc) == nil {
+		return resources, nil, nil
+	}
+	properties := e.dict(resources.Get("Properties"))
+	name := free(properties, "Layer")
+	resources = with(resources, "Properties", append(slices.Clone(properties), cos.E(name, oc)))
+	return resources, append(name.AppendPDF([]byte("/OC ")), " BDC\n"...), []byte("EMC\n")
 }
 
 // seen returns how a page is seen: its width and height in points, and the matrix from points from

@@ -115,7 +115,13 @@ func (x *flattener) page(i int) {
 			name = cos.Name("Field" + strconv.Itoa(made))
 		}
 		forms = append(slices.Clip(forms), cos.E(name, look))
-		out = x.draw(out, i, elem, refOf(a), name, m)
+		var begin, end []byte
+		resources, begin, end = e.layer(resources, w)
+		out = append(x.mark(out, i, elem, refOf(a)), begin...)
+		out = append(draw(out, name, m), end...)
+		if x.parents != nil {
+			out = append(out, "EMC\n"...)
+		}
 	}
 	if !gone {
 		return
@@ -130,15 +136,7 @@ func (x *flattener) page(i int) {
 	}
 	e.setPage(i, "Resources", with(resources, "XObject", forms))
 	// What the page leaves of the graphics state is not that of what is added.
-	contents := cos.Array{e.add(&stream{data: []byte("q\n")})}
-	if o := page.Get("Contents"); o != nil {
-		if list := e.array(o); list != nil {
-			contents = append(contents, list...)
-		} else {
-			contents = append(contents, o)
-		}
-	}
-	e.setPage(i, "Contents", append(contents, e.add(&stream{data: append([]byte("\nQ\n"), out...)})))
+	e.setPage(i, "Contents", append(e.enclosed(i, e.parts(page)), e.add(&stream{data: out})))
 }
 
 // appearance returns what a widget shows and the matrix that puts it there (12.5.5); nil: nothing.
@@ -186,25 +184,25 @@ func (x *flattener) appearance(w cos.Dict) (cos.Object, content.Matrix) {
 	return e.add(s), to
 }
 
-// draw appends the drawing of an appearance, marked as the content of its element.
-func (x *flattener) draw(out []byte, page int, elem cos.Ref, w cos.Ref, name cos.Name, m content.Matrix) []byte {
+// mark appends the beginning of the content of an element.
+func (x *flattener) mark(out []byte, page int, elem, w cos.Ref) []byte {
 	switch {
 	case x.parents == nil:
+		return out
 	case elem.IsZero():
-		out = append(out, "/Artifact BMC\n"...)
-	default:
-		out = fmt.Appendf(out, "/Form <</MCID %d>> BDC\n", x.content(page, elem, w))
+		return append(out, "/Artifact BMC\n"...)
 	}
+	return fmt.Appendf(out, "/Form <</MCID %d>> BDC\n", x.content(page, elem, w))
+}
+
+// draw appends the drawing of an appearance.
+func draw(out []byte, name cos.Name, m content.Matrix) []byte {
 	out = append(out, "q "...)
 	for _, v := range m {
 		out = cos.AppendDecimal(out, int64(math.Round(v*1e5)), 5)
 		out = append(out, ' ')
 	}
-	out = append(cos.AppendName(append(out, "cm "...), string(name)), " Do Q\n"...)
-	if x.parents != nil {
-		out = append(out, "EMC\n"...)
-	}
-	return out
+	return append(cos.AppendName(append(out, "cm "...), string(name)), " Do Q\n"...)
 }
 
 // element returns the structure element of a widget, zero where it has none, and forgets its place
