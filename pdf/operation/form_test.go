@@ -417,3 +417,56 @@ func TestFlattenedFieldsStandWhereTheyStood(t *testing.T) {
 		}
 	}
 }
+
+// TestStatesOfButtonsInLatinOneAreChosen: names of states that are not UTF-8 are in
+// PDFDocEncoding, as Acrobat writes them. What export says of them, fill takes.
+func TestStatesOfButtonsInLatinOneAreChosen(t *testing.T) {
+	e := engine(t)
+	b := raw(
+		`<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[4 0 R 7 0 R]>>>>`,
+		`<</Type/Pages/Kids[3 0 R]/Count 1/MediaBox[0 0 200 200]>>`,
+		`<</Type/Page/Parent 2 0 R/Annots[5 0 R 6 0 R 7 0 R]>>`,
+		`<</FT/Btn/Ff 49152/T(sex)/V/weiblich/Kids[5 0 R 6 0 R]>>`,
+		`<</Subtype/Widget/Parent 4 0 R/AS/Off/Rect[20 20 30 30]/AP<</N<</m#e4nnlich 8 0 R/Off 8 0 R>>>>>>`,
+		`<</Subtype/Widget/Parent 4 0 R/AS/weiblich/Rect[20 40 30 50]/AP<</N<</weiblich 8 0 R/Off 8 0 R>>>>>>`,
+		`<</Subtype/Widget/FT/Btn/T(way)/AS/Off/Rect[20 60 30 70]/AP<</N<</Stra#c3#9fe 8 0 R/Off 8 0 R>>>>>>`,
+		stream("/Subtype/Form/BBox[0 0 10 10]", ""),
+	)
+	for _, data := range []string{`{"sex": "männlich", "way": "Straße"}`, "%FDF-1.2\n1 0 obj<</FDF<</Fields[<</T(sex)/V/m#e4nnlich>><</T(way)/V/Stra#c3#9fe>>]>>>>endobj trailer<</Root 1 0 R>>"} {
+		_, out, err := fill(t, e, b, data, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := held(t, e, out); f["sex"].Value != "männlich" || f["way"].Value != "Straße" {
+			t.Errorf("%+v", f)
+		}
+		for _, format := range []string{"json", "fdf", "xfdf"} {
+			_, values, err := run(t, e, "export", map[string]string{"format": format}, out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, again, err := fill(t, e, b, string(values[0]), nil)
+			if err != nil {
+				t.Errorf("%s: %v\n%s", format, err, values[0])
+				continue
+			}
+			if f := held(t, e, again); f["sex"].Value != "männlich" || f["way"].Value != "Straße" {
+				t.Errorf("%s: %+v", format, f)
+			}
+		}
+	}
+}
+
+// TestFillLeavesTheValuesOfItsCaller: values fill many forms, at the same time too.
+func TestFillLeavesTheValuesOfItsCaller(t *testing.T) {
+	e := engine(t)
+	values := []form.Value{{Name: "country", Is: []string{"France"}}, {Name: "languages", Is: []string{"Polish", "English"}}}
+	op := pdf.Fill(values, nil)
+	d := open(t, e, application(t, e), "")
+	if _, err := e.Edit(t.Context(), io.Discard, d, pdf.EditOptions{}, op); err != nil {
+		t.Fatal(err)
+	}
+	if values[0].Is[0] != "France" || values[1].Is[0] != "Polish" {
+		t.Errorf("the values are %v", values)
+	}
+}

@@ -3,6 +3,7 @@ package edit
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"example.com/quire/pdf/cos"
 	"example.com/quire/pdf/form"
@@ -53,7 +54,7 @@ func (e *Draft) states(f *field) (out []state) {
 	values := e.array(e.inherited(f.dict, "Opt"))
 	for i, w := range f.widgets {
 		s := state{name: e.onState(e.dict(w))}
-		s.value = s.name
+		s.value = stateText(s.name)
 		if i < len(values) {
 			if v := e.text(values[i]); v != "" {
 				s.value = v
@@ -62,6 +63,16 @@ func (e *Draft) states(f *field) (out []state) {
 		out = append(out, s)
 	}
 	return out
+}
+
+// stateText is the name of a state as text: names that are not UTF-8 are in PDFDocEncoding, as
+// older programs write them.
+func stateText(name string) string {
+	if utf8.ValidString(name) {
+		return name
+	}
+	s, _ := cos.TextOf(cos.String(name))
+	return s
 }
 
 // onState returns the name of the appearance of a button that is on.
@@ -113,12 +124,10 @@ func (e *Draft) valuesOf(f *field, kind form.Kind) []string {
 	case form.Button, form.Signature:
 		return nil
 	case form.CheckBox, form.Radio:
-		name, _ := v.(cos.Name)
-		if name == "" { // some files have a text
-			name = cos.Name(e.text(v))
-		}
+		name, isName := v.(cos.Name)
+		text := e.text(v) // as some files have it
 		for _, s := range e.states(f) {
-			if s.name == string(name) {
+			if isName && s.name == string(name) || !isName && stateText(s.name) == text {
 				return []string{s.value}
 			}
 		}

@@ -91,6 +91,7 @@ func fieldCalled(name string) string { return "field " + strconv.Quote(name) }
 // fillField puts a value into one field; touched is false where it has it already.
 func (e *Draft) fillField(f *field, is []string) (looks []FieldLook, touched bool, err error) {
 	kind, flags := e.kindOf(f), e.fieldFlags(f)
+	is = slices.Clone(is) // that of the caller stays
 	bad := func(got, want string, known ...string) ([]FieldLook, bool, error) {
 		o := &OptionError{Field: fieldCalled(f.name), Got: got, Want: want}
 		if len(known) > 0 && len(is) > 0 {
