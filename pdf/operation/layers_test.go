@@ -52,7 +52,7 @@ func TestLayersAreShownAsInTheirFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, word := range strings.Fields(x.want) {
+		for word := range strings.FieldsSeq(x.want) {
 			if got := shown(out); strings.Count(got, word[:len(word)-1]) != 1 || !strings.Contains(got, word) {
 				t.Errorf("the stamped file shows %q, want %q", got, x.want)
 			}

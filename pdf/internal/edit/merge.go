@@ -213,7 +213,8 @@ func (m *merger) array(a cos.Array) cos.Array {
 	return out
 }
 
-// structure joins the structure trees: the keys of the other's parent tree come behind ours.
+// structure joins the structure trees: the keys of the other's parent tree come behind ours, and
+// its IDs, types and classes get other names where ours have them for something else.
 func (m *merger) structure(o *Draft) {
 	e := m.e
 	ours, theirs := e.dict(e.catalog().Get("StructTreeRoot")), o.dict(o.catalog().Get("StructTreeRoot"))
@@ -228,6 +229,8 @@ func (m *merger) structure(o *Draft) {
 	} else {
 		e.change("MarkInfo", m.marked(o))
 	}
+	renames := m.renames(o, ours, theirs)
+	theirs = renames.apply(o, theirs)
 	parents := e.numbers(ours.Get("ParentTree"))
 	after := e.integer(ours.Get("ParentTreeNextKey"), 0)
 	for _, x := range parents {
