@@ -154,14 +154,17 @@ func (p *program) operate(c *cobra.Command, o operation.Operation, files []strin
 		}
 	}()
 	file := func(name string) (operation.File, error) {
-		if name == "-" {
-			f, err := p.input()
+		copied := func(called string, r io.Reader) (operation.File, error) {
+			f, err := seekable(r)
 			if err != nil {
 				return operation.File{}, err
 			}
 			open = append(open, f)
 			size, err := f.Seek(0, io.SeekEnd)
-			return operation.File{Name: inputName, Data: f, Size: size}, err
+			return operation.File{Name: called, Data: f, Size: size}, err
+		}
+		if name == "-" {
+			return copied(inputName, p.Stdin)
 		}
 		f, err := os.Open(name)
 		if err != nil {
@@ -169,11 +172,13 @@ func (p *program) operate(c *cobra.Command, o operation.Operation, files []strin
 		}
 		open = append(open, f)
 		info, err := f.Stat()
-		if err == nil && info.IsDir() {
-			err = usageError{fmt.Errorf("%s is a directory; name a file", name)}
-		}
-		if err != nil {
+		switch {
+		case err != nil:
 			return operation.File{}, err
+		case info.IsDir():
+			return operation.File{}, usageError{fmt.Errorf("%s is a directory; name a file", name)}
+		case !info.Mode().IsRegular(): // a pipe, such as one of the shell
+			return copied(name, f)
 		}
 		return operation.File{Name: name, Data: f, Size: info.Size()}, nil
 	}
@@ -266,14 +271,15 @@ func (p *program) operate(c *cobra.Command, o operation.Operation, files []strin
 // inputName is what the file of standard input is called.
 const inputName = "document.pdf"
 
-// input copies standard input to a file that has no name, for files are read in any order.
-func (p *program) input() (*os.File, error) {
+// seekable copies what can be read once, such as standard input, to a file that has no name, for
+// files are read in any order.
+func seekable(r io.Reader) (*os.File, error) {
 	f, err := os.CreateTemp("", "quire-input-*")
 	if err != nil {
 		return nil, err
 	}
 	_ = os.Remove(f.Name()) // the system clears what cannot be removed while it is open
-	if _, err := io.Copy(f, p.Stdin); err != nil {
+	if _, err := io.Copy(f, r); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
