@@ -508,8 +508,8 @@ func (r *Reader) Dict(o Object) (Dict, error) {
 	return nil, err
 }
 
-// extent sets the size of a stream: its Length when endstream stands there, else as far as
-// endstream.
+// extent sets the size of a stream: its Length when endstream stands there, or endobj where the
+// former is missing, else as far as endstream.
 func (r *Reader) extent(s *Stream) error {
 	o, err := r.Resolve(s.Dict.Get("Length"))
 	if err != nil && !repairable(err) {
@@ -525,7 +525,12 @@ func (r *Reader) extent(s *Stream) error {
 		if err != nil {
 			return err
 		}
-		if bytes.HasPrefix(bytes.TrimLeft(b, " \t\r\n\x00"), []byte("endstream")) {
+		b = bytes.TrimLeft(b, " \t\r\n\x00")
+		if bytes.HasPrefix(b, []byte("endstream")) {
+			return nil
+		}
+		if !r.opt.Strict && bytes.HasPrefix(b, []byte("endobj")) { // the next endstream is that of another
+			r.warn(s.Ref, s.at, "a stream without endstream")
 			return nil
 		}
 	}

@@ -199,6 +199,7 @@ func TestDamagedFilesAreRepaired(t *testing.T) {
 		"wrong length":          {strings.Replace(good, "/Length 4", "/Length 9", 1), "object 4 at offset"},
 		"length too long":       {strings.Replace(good, "/Length 4", "/Length 999999", 1), "wrong Length"},
 		"no length":             {strings.Replace(good, "/Length 4", "/Lengthy 4", 1), "wrong Length"},
+		"no endstream":          {strings.Replace(good, "\nendstream", "", 1) + "5 0 obj\n<</Length 0>>stream\n\nendstream\nendobj\n", "a stream without endstream"},
 		"no endobj":             {strings.Replace(good, "(three)\nendobj", "(three)       ", 1), "object 3 at offset"},
 		"junk before":           {"junk\n" + good, "bytes before the header"},
 		"table shifted by one":  {strings.Replace(good, "xref\n0 5", "xref\n1 5", 1), "begins with 1"},
