@@ -415,3 +415,32 @@ func TestPageTreesInCirclesAreMadeAnew(t *testing.T) {
 		}
 	}
 }
+
+// TestWrittenPageTreesAreSound: what the page tree of a file lacks, that of what is written has,
+// even where only a page was changed.
+func TestWrittenPageTreesAreSound(t *testing.T) {
+	e := engine(t)
+	tree := func(pages, page string) []byte {
+		return raw(`<</Type/Catalog/Pages 2 0 R>>`, pages, page+`/Parent 2 0 R/MediaBox[0 0 9 9]>>`, `<</Type/Pages/Kids[]/Count 0>>`)
+	}
+	for name, b := range map[string][]byte{
+		"kids that are missing": tree(`<</Type/Pages/Kids[null 3 0 R 99 0 R 4 0 R]/Count 1>>`, `<</Type/Page`),
+		"too many pages":        tree(`<</Type/Pages/Kids[3 0 R]/Count 7>>`, `<</Type/Page`),
+		"no pages":              tree(`<</Type/Pages/Kids[3 0 R]/Count 0>>`, `<</Type/Page`),
+		"pages without a type":  tree(`<</Type/Pages/Kids[3 0 R]/Count 1>>`, `<<`),
+		"the catalog as a page": tree(`<</Type/Pages/Kids[3 0 R 1 0 R]/Count 1>>`, `<</Type/Page`),
+	} {
+		_, out, err := run(t, e, "rotate", map[string]string{"degrees": "90", "pages": "1"}, b)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		file := pdftest.Write(t, "out.pdf", out[0])
+		if err := pdftest.QPDF(t, file); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got := pdftest.Info(t, file)["Pages"]; got != "1" && !strings.HasPrefix(name, "kids") {
+			t.Errorf("%s: %s pages", name, got)
+		}
+	}
+}

@@ -28,7 +28,9 @@ type Document struct {
 	Pages []Page
 	File  io.ReaderAt
 	Size  int64 // of the file, in bytes
-	// tangled says that the page tree is none: a node comes again, or the root has one above it.
+	// tangled says that the page tree is none as it has to be (ISO 32000-2, 7.7.3): a node comes
+	// again, is missing, is not said to be a page or has another number of pages than it says, or
+	// the root has a node above it.
 	tangled bool
 	// unsigned is where the contents of a signature begin that is still to come; 0: there is none.
 	unsigned int64
@@ -76,7 +78,7 @@ func Open(r io.ReaderAt, size int64, o Options) (*Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := walk{d: d, most: o.Pages, seen: map[cos.Ref]bool{}}
+	w := walk{d: d, most: o.Pages, seen: map[cos.Ref]bool{refOf(d.Trailer().Get("Root")): true}}
 	if err := w.node(root.Get("Pages"), nil, 1); err != nil {
 		return nil, err
 	}
@@ -141,6 +143,7 @@ func (w *walk) node(o cos.Object, from cos.Dict, depth int) error {
 	}
 	d, err := w.d.dict(o)
 	if err != nil || d == nil {
+		w.d.tangled = true
 		return err
 	}
 	w.d.tangled = w.d.tangled || depth == 1 && d.Get("Parent") != nil
@@ -155,15 +158,23 @@ func (w *walk) node(o cos.Object, from cos.Dict, depth int) error {
 		return err
 	}
 	if list, ok := kids.(cos.Array); ok {
+		before := len(w.d.Pages)
 		for _, kid := range list {
 			if err := w.node(kid, own, depth+1); err != nil {
 				return err
 			}
 		}
+		count, _ := w.d.Resolve(d.Get("Count")) // what cannot be read is another number
+		w.d.tangled = w.d.tangled || count != cos.Object(cos.Int(len(w.d.Pages)-before))
 		return nil
 	}
-	if t, _ := d.Get("Type").(cos.Name); t == "Pages" {
+	switch t, _ := d.Get("Type").(cos.Name); t {
+	case "Page":
+	case "Pages":
+		w.d.tangled = true // without kids
 		return nil
+	default:
+		w.d.tangled = true
 	}
 	for _, e := range own {
 		d = with(d, e.Key, e.Value)
