@@ -567,3 +567,34 @@ func TestTextWithoutAFontIsRedacted(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestSpacedOutTextIsFoundAndRedacted: letters between which a maker put space are one word to
+// other readers, whether by character spacing or by the place of each.
+func TestSpacedOutTextIsFoundAndRedacted(t *testing.T) {
+	e := engine(t)
+	const word = "ZANZIBAR"
+	apart := func(between string) string {
+		return "[(" + strings.Join(strings.Split("my "+word+" home", ""), ")"+between+"(") + ")]TJ"
+	}
+	for name, show := range map[string]string{
+		"character spacing": "3 Tc (my " + word + " home) Tj", "scaled": "200 Tz 1.5 Tc (my " + word + " home) Tj", "by a quote": "0 3 (my " + word + " home) \"",
+		"turned": ".8 .6 -.6 .8 30 30 Tm 3 Tc (my " + word + " home) Tj", "adjusted": apart("-250"), "adjusted more": apart("-300"),
+	} {
+		b := raw(
+			`<</Type/Catalog/Pages 2 0 R>>`, `<</Type/Pages/Kids[3 0 R]/Count 1/MediaBox[0 0 400 200]>>`,
+			`<</Type/Page/Parent 2 0 R/Contents 4 0 R/Resources<</Font<</F<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>>>`,
+			stream("", "BT /F 12 Tf 30 99 Td "+show+" ET"),
+		)
+		if n := finders(t, b, word); len(n) == 0 {
+			t.Errorf("%s: no other reader finds it", name)
+		}
+		done, out, err := run(t, e, "redact", map[string]string{"text": "zanzibar"}, b)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if n := finders(t, out[0], word); len(n) > 0 || !strings.Contains(done.Text, "removed: 1 matches") {
+			t.Errorf("%s: still found by %q\n%s", name, n, done.Text)
+		}
+	}
+}

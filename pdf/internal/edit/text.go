@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -332,17 +333,19 @@ func (f *flow) word(parts []content.Part, line int) {
 }
 
 // flows returns the text of a page in the orders in which it is searched: that of reading, and the
-// same with words joined that a hyphen divides at the end of a line; where all is set, as it was
-// drawn. Text from right to left is searched as others read it too: in words as they stand from
-// left to right, for some makers draw what is to be read so, and as content.Text.Others has it.
+// same with words joined that a hyphen divides at the end of a line, and with letters joined that
+// are spaced out; where all is set, as it was drawn. Text from right to left is searched as others
+// read it too: in words as they stand from left to right, for some makers draw what is to be read
+// so, and as content.Text.Others has it.
 func flows(t *content.Text, all bool) []*flow {
 	parts := 0
 	for i := range t.Order {
 		parts += len(t.Order[i].Parts)
 	}
-	divided := false
+	divided, spaced := false, make([][]bool, len(t.Lines))
 	for n, l := range t.Lines {
 		divided = divided || n < len(t.Lines)-1 && hyphenated(l)
+		spaced[n] = spacedOut(l)
 	}
 	out := []*flow{reading(t.Lines, parts)}
 	if divided {
@@ -355,6 +358,18 @@ func flows(t *content.Text, all bool) []*flow {
 				}
 				whole.word(w.Parts, n)
 				whole.text.WriteByte(' ')
+			}
+		}
+		out = append(out, whole)
+	}
+	if slices.ContainsFunc(spaced, func(l []bool) bool { return l != nil }) {
+		whole := newFlow(parts)
+		for n, l := range t.Lines {
+			for i, w := range l.Words {
+				whole.word(w.Parts, n)
+				if spaced[n] == nil || !spaced[n][i] {
+					whole.text.WriteByte(' ')
+				}
 			}
 		}
 		out = append(out, whole)
@@ -395,6 +410,32 @@ func hyphenated(l content.Line) bool {
 	parts := l.Words[len(l.Words)-1].Parts
 	last := len(parts) - 1
 	return last > 0 && parts[last].Text != "" && strings.Contains("-\u00AD\u2010", parts[last].Text)
+}
+
+// spacedOut reports which words of a line are letters that the next one follows at an even
+// distance: three at least, for they may be one word whose maker placed each letter by itself.
+// Without any it is nil.
+func spacedOut(l content.Line) (joined []bool) {
+	first, gap := 0, 0.0 // of the letters that are spaced alike
+	for i := 1; i < len(l.Words); i++ {
+		a, b := &l.Words[i-1], &l.Words[i]
+		from, to := a.Quad[1], b.Quad[0]
+		d := math.Hypot(to.X-from.X, to.Y-from.Y)
+		switch {
+		case len(a.Parts) > 1 || len(b.Parts) > 1 || a.Size != b.Size || d > a.Size:
+			first = i
+		case first == i-1 || math.Abs(d-gap) > 0.1*a.Size:
+			first, gap = i-1, d
+		}
+		if i-first < 2 {
+			continue
+		}
+		if joined == nil {
+			joined = make([]bool, len(l.Words))
+		}
+		joined[i-2], joined[i-1] = true, true
+	}
+	return joined
 }
 
 // found returns the matches on a page; all searches it in every order.
