@@ -138,7 +138,7 @@ func (d *Document) mayChange(o EditOptions, plain bool) error {
 		return err
 	}
 	if d.d.Key != nil && o.Protect == nil && !plain {
-		return &OptionError{Field: "protect", Got: "nothing for an encrypted file", Want: "decrypt first, or passwords for the new file"}
+		return &OptionError{Field: "protect", Got: "nothing for an encrypted file", Want: "decrypt first; or passwords for the new file, by encrypt in a pipe"}
 	}
 	return nil
 }

@@ -172,7 +172,7 @@ func TestEncryptedIsDecryptedToTheSame(t *testing.T) {
 			values["pages"] = "1"
 		}
 		_, _, err := run(t, e, name, values, secret)
-		if o, ok := errors.AsType[*pdf.OptionError](err); !ok || o.Field != "protect" {
+		if o, ok := errors.AsType[*pdf.OptionError](err); !ok || o.Field != "protect" || !strings.Contains(o.Want, "encrypt in a pipe") {
 			t.Errorf("%s as the owner: %v", name, err)
 		}
 		said += fmt.Sprint(err)
