@@ -53,6 +53,9 @@ type usageError struct{ err error }
 func (e usageError) Error() string { return e.err.Error() }
 func (e usageError) Unwrap() error { return e.err }
 
+// errInterrupted is what a command that the user ended is said to have failed by.
+var errInterrupted = errors.New("interrupted")
+
 // Run executes a command line and returns the exit status.
 func Run(ctx context.Context, env Env) int {
 	p := &program{Env: env}
@@ -64,6 +67,9 @@ func Run(ctx context.Context, env Env) int {
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return p.code
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = errInterrupted
 	}
 	p.report(err)
 	return exitCode(err)

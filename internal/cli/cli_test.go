@@ -135,7 +135,7 @@ func TestContextEnds(t *testing.T) {
 	if r := (call{}).run(ctx, "render", "note.yaml", "-o", "out/note.pdf"); r.code == 0 {
 		t.Error("no error")
 	}
-	if r := (call{}).run(ctx, "render", "note.yaml", "-o", "note.pdf"); r.code != 1 {
+	if r := (call{}).run(ctx, "render", "note.yaml", "-o", "note.pdf"); r.code != 1 || r.err != "quire: interrupted\n" {
 		t.Errorf("exit status %d, %s", r.code, r.err)
 	}
 	all, err := filepath.Glob("*")
