@@ -60,8 +60,8 @@ func (o *Openings) state(b []byte) []byte {
 	return nil
 }
 
-// SharedStream is [Writer.EncodedStream] of data that other files have, too. A file that begins with
-// such streams is hashed from behind them, where Options.Openings knows them.
+// SharedStream is [Writer.EncodedStream] of data that other files have, too. A file that begins
+// with such streams is hashed from behind them, where Options.Openings knows them.
 func (w *Writer) SharedStream(ref Ref, dict Dict, filter Name, data []byte) error {
 	first := w.flushed == 0 && w.opening == len(w.buf)
 	err := w.EncodedStream(ref, dict, filter, data)
