@@ -2,7 +2,12 @@
 
 package arena
 
-import "testing"
+import (
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+)
 
 // TestValuesAreZeroAndApart: values are zero, also those that were used before, and appending to
 // some changes no other.
@@ -72,5 +77,90 @@ func TestDocumentsOfOneSizeTakeNoMemory(t *testing.T) {
 	use()
 	if n := testing.AllocsPerRun(100, use); n > 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// TestListsHaveWhatWasAdded: lists of any length, in the memory of lists before.
+func TestListsHaveWhatWasAdded(t *testing.T) {
+	var l List[int]
+	for _, n := range []int{0, 1, 15, 16, 17, 255, 256, 257, 3 * largeBlock, 10_000, 3, 1000} {
+		for i := range n {
+			if p := l.Add(i * i); *p != i*i || l.Len() != i+1 {
+				t.Fatalf("of %d: %d at %d, %d values", n, *p, i, l.Len())
+			}
+		}
+		for i := range n {
+			if *l.At(i) != i*i {
+				t.Fatalf("of %d: %d at %d", n, *l.At(i), i)
+			}
+			*l.At(i) = -1
+		}
+		l.Reset()
+		if l.Len() != 0 || len(l.blocks) > 1 || len(l.blocks) > 0 && cap(l.blocks) > 1 {
+			t.Fatalf("of %d: %d values, %d blocks are kept", n, l.Len(), cap(l.blocks))
+		}
+		for i, v := range kept(l.blocks) {
+			if v != 0 {
+				t.Fatalf("of %d: value %d is kept", n, i)
+			}
+		}
+	}
+}
+
+// kept is what the first block has in its memory.
+func kept[T any](blocks [][]T) []T {
+	if len(blocks) == 0 {
+		return nil
+	}
+	return blocks[0][:cap(blocks[0])]
+}
+
+// TestNumbersAreRead: as they were added, whatever their size, in the memory of lists before.
+func TestNumbersAreRead(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // G404: test data
+	var l Numbers
+	for round := range 60 {
+		want := make([]int64, r.IntN(1<<(round%17)))
+		for i := range want {
+			switch r.IntN(8) {
+			case 0:
+				want[i] = int64(r.Uint64()) >> r.IntN(64) //nolint:gosec // G115: any bits
+			case 1:
+				want[i] = [...]int64{math.MinInt64, math.MaxInt64, -64, 63, -65, 64}[r.IntN(6)]
+			default:
+				want[i] = int64(r.IntN(128) - 64)
+			}
+			l.Add(want[i])
+		}
+		read := l.Reader()
+		for i, v := range want {
+			if !read.More() {
+				t.Fatalf("round %d: %d numbers of %d", round, i, len(want))
+			}
+			if got := read.Next(); got != v {
+				t.Fatalf("round %d: number %d is %d, want %d", round, i, got, v)
+			}
+		}
+		if read.More() {
+			t.Fatalf("round %d: more than %d numbers", round, len(want))
+		}
+		l.Reset()
+		if len(l.kept) > keptBlocks || cap(l.full) > keptBlocks || cap(l.open) > blockBytes || len(l.full)+len(l.open) > 0 {
+			t.Fatalf("round %d: %d blocks are kept", round, len(l.kept))
+		}
+	}
+}
+
+// TestNumbersTakeABlockAtATime: a list that grows holds little more than what it has.
+func TestNumbersTakeABlockAtATime(t *testing.T) {
+	const n = 1 << 20
+	var l Numbers
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range n {
+		l.Add(4)
+	}
+	if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > n+n/16 {
+		t.Errorf("%d numbers near zero take %d bytes", n, after.TotalAlloc-before.TotalAlloc)
 	}
 }

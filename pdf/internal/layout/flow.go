@@ -184,9 +184,11 @@ type flow struct {
 // leastPending is how many entries may wait before memory for more is taken.
 const leastPending = 8
 
-// late is a page whose running content asks for the number of pages.
+// late is a page whose running content asks for the number of pages, and the pages behind it that
+// are counted on from it and alike.
 type late struct {
 	number, label int
+	pages         int
 	region        *region
 	titles        *titles
 }

@@ -194,7 +194,8 @@ func (f *flow) note() {
 			}
 		}
 	}
-	if m.titled {
-		m.titles = &shown
+	if m.titled && (m.titles == nil || *m.titles != shown) { // pages under the same headings share them
+		own := shown
+		m.titles = &own
 	}
 }

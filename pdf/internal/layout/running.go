@@ -196,9 +196,21 @@ func (f *flow) dress() error {
 	}
 	f.endAside()
 	if waits {
-		f.waits = append(f.waits, late{f.number, f.label, f.sheet, f.m.titles})
+		f.wait()
 	}
 	return nil
+}
+
+// wait lets the open page wait for the number of pages.
+func (f *flow) wait() {
+	if n := len(f.waits); n > 0 {
+		last := &f.waits[n-1]
+		if f.number-last.number == last.pages && f.label-last.label == last.pages && f.sheet == last.region && f.m.titles == last.titles {
+			last.pages++
+			return
+		}
+	}
+	f.waits = append(f.waits, late{f.number, f.label, 1, f.sheet, f.m.titles})
 }
 
 func (f *flow) side(art Artifact) *doc.Running {
@@ -252,32 +264,43 @@ func (f *flow) drawRunning(art Artifact, total string) error {
 func (f *flow) late() error {
 	total := strconv.Itoa(f.number)
 	for _, w := range f.waits {
-		if err := f.m.ctx.Err(); err != nil {
-			return err
-		}
-		f.region, f.label, f.m.titles = w.region, w.label, w.titles
-		f.empty(w.number)
-		f.body = f.bodyOf(f.first == w.number, w.label)
-		for _, art := range [2]Artifact{ArtifactHeader, ArtifactFooter} {
-			if !wantsTotal(f.picked(art)) {
-				continue
-			}
-			if err := f.drawRunning(art, total); err != nil {
+		f.region, f.m.titles = w.region, w.titles
+		for i := range w.pages {
+			if err := f.latePage(w.number+i, w.label+i, total); err != nil {
 				return err
 			}
 		}
-		f.endAside()
-		f.painter.finish()
-		f.page.Begun = append(f.page.Begun, f.m.begun...)
-		f.m.begun = slices.Delete(f.m.begun, 0, len(f.m.begun))
-		if len(f.m.problems) > 0 {
+	}
+	return nil
+}
+
+// latePage makes what had to wait on a page.
+func (f *flow) latePage(number, label int, total string) error {
+	if err := f.m.ctx.Err(); err != nil {
+		return err
+	}
+	f.label = label
+	f.empty(number)
+	f.body = f.bodyOf(f.first == number, label)
+	for _, art := range [2]Artifact{ArtifactHeader, ArtifactFooter} {
+		if !wantsTotal(f.picked(art)) {
 			continue
 		}
-		if err := f.sink.Late(&f.page); err != nil {
+		if err := f.drawRunning(art, total); err != nil {
 			return err
 		}
-		f.m.mem.turn(w.number)
 	}
+	f.endAside()
+	f.painter.finish()
+	f.page.Begun = append(f.page.Begun, f.m.begun...)
+	f.m.begun = slices.Delete(f.m.begun, 0, len(f.m.begun))
+	if len(f.m.problems) > 0 {
+		return nil
+	}
+	if err := f.sink.Late(&f.page); err != nil {
+		return err
+	}
+	f.m.mem.turn(number)
 	return nil
 }
 

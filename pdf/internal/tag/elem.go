@@ -2,6 +2,7 @@ package tag
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -85,6 +86,7 @@ type Elem struct {
 	ref    cos.Ref
 	page   cos.Ref // of the first content: what kids without a page refer to
 	kids   []kid
+	folded *folded // the kids before these; nil: there are none
 	attrs  []cos.Ref
 	refers []cos.Ref
 	id     int // of a Note of PDF 1.7, from 1
@@ -102,12 +104,59 @@ type kid struct {
 	mcid int32 // marked content when page is set and ref is not
 }
 
+// folded are elements that are written, the first kids of one that is not. An element that has kids
+// on all pages, as the Document, has a few bytes of each.
+type folded struct {
+	objects
+
+	n     int64 // runs
+	count int
+}
+
+// leastFolded is how many kids an element has before some are folded.
+const leastFolded = few * few
+
+func (f *folded) len() int {
+	if f == nil {
+		return 0
+	}
+	return f.count
+}
+
+// fold folds the first kids of e. It reports whether that gives room for as many as there are left.
+func (e *Elem) fold() bool {
+	if len(e.kids) < leastFolded {
+		return false
+	}
+	n := slices.IndexFunc(e.kids, func(k kid) bool { return k.elem != nil || !k.page.IsZero() })
+	if n < 0 {
+		n = len(e.kids)
+	}
+	if n < len(e.kids)/2 {
+		return false
+	}
+	if e.folded == nil {
+		e.folded = &folded{}
+	}
+	f := e.folded
+	for i := range e.kids[:n] {
+		if !f.follow(e.kids[i].ref) {
+			f.begin(e.kids[i].ref)
+			f.n++
+		}
+	}
+	f.count += n
+	e.kids = slices.Delete(e.kids, 0, n)
+	return true
+}
+
 // Ref returns the element's object; zero before Tree.Add.
 func (e *Elem) Ref() cos.Ref { return e.ref }
 
 // Holds tells what the element has beneath it, until it is written: elements, marked
 // content and annotations.
 func (e *Elem) Holds() (elems, content, annotations int) {
+	elems = e.folded.len()
 	for i := range e.kids {
 		switch k := &e.kids[i]; {
 		case k.page.IsZero():
@@ -271,6 +320,8 @@ func (h *head) of(e *Elem, ns cos.Ref) {
 // appendTail appends what stands behind the head of e.
 func (e *Elem) appendTail(b []byte) []byte {
 	switch {
+	case e.folded != nil:
+		b = e.appendKids(append(b, "/K"...))
 	case len(e.kids) == 0:
 	case len(e.kids) == 1 && e.kids[0].page == e.page && e.kids[0].ref.IsZero() && !e.page.IsZero(): // as most
 		b = cos.AppendInt(append(b, "/K "...), int64(e.kids[0].mcid))
@@ -302,11 +353,20 @@ func appendAttrs(b []byte, refs []cos.Ref) []byte {
 }
 
 func (e *Elem) appendKids(b []byte) []byte {
-	one := len(e.kids) == 1
+	one := e.folded == nil && len(e.kids) == 1
 	if one {
 		b = append(b, ' ')
 	} else {
 		b = append(b, '[')
+	}
+	if f := e.folded; f != nil {
+		const most = len("1234567 0 R ") // of a reference in most files
+		f.end()
+		read := f.reader()
+		b, _ = read.append(slices.Grow(b, most*(f.count+len(e.kids))), f.n)
+		if len(e.kids) > 0 {
+			b = append(b, ' ')
+		}
 	}
 	for i := 0; i < len(e.kids); i++ {
 		if i > 0 {

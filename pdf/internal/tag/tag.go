@@ -9,8 +9,6 @@
 package tag
 
 import (
-	"bytes"
-	"encoding/binary"
 	"slices"
 
 	"example.com/quire/pdf/cos"
@@ -40,7 +38,7 @@ type Tree struct {
 	// What is written goes to the writer many elements at a time.
 	written []cos.RawObject
 	body    []byte
-	nums    []num        // of the parent tree, in the order of their keys
+	parents parents
 	repeats []cos.Repeat // in buf
 	notes   []cos.Ref
 	// spare are the empty lists of elements that are written, by how many kids they have room for:
@@ -54,17 +52,6 @@ const few, mostSpare = 8, 512
 
 // mostKept bounds what else a tree hands on to the next one, in values, and keptBytes its buffers.
 const mostKept, keptBytes = 1024, 64 << 10
-
-// num is an entry of the parent tree. That of a page has the elements of its content in the order
-// of their mcid, each as the difference of its object number to the one before: elements follow
-// each other in the file as on the page, so most take a byte, for as long as the document is being
-// made.
-type num struct {
-	diffs []byte
-	last  uint32
-	count int
-	ref   cos.Ref // of an annotation
-}
 
 // NewTree begins a tree with its one Document element (14.8.4.3).
 func NewTree(w *cos.Writer) *Tree {
@@ -89,7 +76,8 @@ func (t *Tree) Release() {
 		kept.attrs = map[string]cos.Ref{}
 	}
 	clear(kept.attrs)
-	kept.notes, kept.nums = emptied(t.notes, mostKept), emptied(t.nums, mostKept)
+	t.parents.reset()
+	kept.notes, kept.parents = emptied(t.notes, mostKept), t.parents
 	kept.written, kept.repeats = emptied(t.written, mostKept), emptied(t.repeats, mostKept)
 	kept.buf, kept.body = emptied(t.buf, keptBytes), emptied(t.body, keptBytes)
 	kept.head.body = emptied(t.head.body, keptBytes) // of no element
@@ -131,7 +119,7 @@ func (t *Tree) Add(e *Elem) error {
 	if e.Type == Link || e.Type == Form { // which have content and an annotation
 		e.kids = t.longer(nil)
 	}
-	if len(p.kids) == cap(p.kids) {
+	if len(p.kids) == cap(p.kids) && !p.fold() {
 		p.kids = t.longer(p.kids)
 	}
 	p.kids = append(p.kids, kid{elem: e, ref: e.ref})
@@ -203,39 +191,15 @@ func (t *Tree) attr(body string) (cos.Ref, error) {
 }
 
 // PageKey reserves a key of the parent tree for a page.
-func (t *Tree) PageKey() int { return t.key(cos.Ref{}) }
-
-// key reserves a key. Its entry has the memory of one of a tree before.
-func (t *Tree) key(annotated cos.Ref) int {
-	n := len(t.nums)
-	t.nums = slices.Grow(t.nums, 1)[:n+1]
-	k := num{ref: annotated}
-	if diffs := t.nums[n].diffs; cap(diffs) <= keptBytes/mostKept {
-		k.diffs = diffs[:0]
-	}
-	t.nums[n] = k
-	return n
-}
+func (t *Tree) PageKey() int { return t.parents.key() }
 
 // SetContent records that content mcid of the page with the given key belongs to
 // e. Every page counts its content from 0 without a gap.
-func (t *Tree) SetContent(key, mcid int, e *Elem) {
-	n := &t.nums[key]
-	if mcid != n.count {
-		panic("tag: content of a page is counted without a gap")
-	}
-	if n.diffs == nil {
-		n.diffs = make([]byte, 0, 64)
-	}
-	n.diffs = binary.AppendVarint(n.diffs, int64(e.ref.Num)-int64(n.last))
-	n.last, n.count = e.ref.Num, n.count+1
-}
+func (t *Tree) SetContent(key, mcid int, e *Elem) { t.parents.add(key, mcid, e) }
 
 // AnnotationKey returns a key of the parent tree for an annotation that belongs
 // to e.
-func (t *Tree) AnnotationKey(e *Elem) int {
-	return t.key(e.ref)
-}
+func (t *Tree) AnnotationKey(e *Elem) int { return t.parents.annotate(e) }
 
 // Finish writes e and all elements beneath it. They take no more kids.
 func (t *Tree) Finish(e *Elem) error {
@@ -278,7 +242,7 @@ func (t *Tree) finish(e *Elem) error {
 	if cap(e.kids) >= few {
 		t.free(e.kids)
 	}
-	e.kids, e.oneKid, e.Parent = nil, [1]kid{}, nil
+	e.kids, e.oneKid, e.folded, e.Parent = nil, [1]kid{}, nil, nil
 	return nil
 }
 
@@ -300,7 +264,7 @@ func (t *Tree) write(e *Elem) error {
 		}
 		t.head.of(e, ns)
 	}
-	if err := t.arrayOf(len(e.kids)); err != nil {
+	if err := t.arrayOf(e.folded.len() + len(e.kids)); err != nil {
 		return err
 	}
 	t.body = append(e.appendTail(append(t.body, t.head.body...)), '\n')
@@ -344,9 +308,6 @@ func (t *Tree) namespace(ns Namespace) (cos.Ref, error) {
 		a.Entries(2), cos.E("Type", cos.Name("Namespace")), cos.E("NS", a.Text(namespaceURI[ns])),
 	)))
 }
-
-// leafKeys is how many entries a leaf of the parent tree holds.
-const leafKeys = 256
 
 // Close writes what is left of the tree and returns its root for the catalog.
 func (t *Tree) Close() (cos.Ref, error) {
@@ -394,7 +355,7 @@ func (t *Tree) Close() (cos.Ref, error) {
 		// map does not concern elements with a namespace (14.8.6.1).
 		cos.E("RoleMap", a.Dict(roles)),
 		cos.E("ParentTree", a.Ref(parents)),
-		cos.E("ParentTreeNextKey", a.Int(len(t.nums))),
+		cos.E("ParentTreeNextKey", a.Int(t.parents.keys)),
 	)
 	return t.root.ref, t.w.Put(t.root.ref, a.Dict(root))
 }
@@ -421,79 +382,4 @@ func (t *Tree) idTree() (cos.Ref, error) {
 	}
 	ref := t.w.Reserve()
 	return ref, t.w.Put(ref, cos.Dict{cos.E("Kids", leaves)})
-}
-
-// parentTree writes the number tree (7.9.7) in leaves of bounded size.
-func (t *Tree) parentTree() (cos.Ref, error) {
-	a := t.w.Arena()
-	leaves := a.Items((len(t.nums) + leafKeys - 1) / leafKeys)
-	for from := 0; from < len(t.nums); from += leafKeys {
-		to := min(from+leafKeys, len(t.nums))
-		const most = len("1234567 0 R ") // of a reference in most files
-		size := 0
-		for k := from; k < to; k++ {
-			size += most * (2 + t.nums[k].count)
-		}
-		b := append(slices.Grow(t.buf[:0], size), "<</Limits["...)
-		b = cos.AppendInt(b, int64(from))
-		b = append(b, ' ')
-		b = cos.AppendInt(b, int64(to-1))
-		b = append(b, "]/Nums["...)
-		repeats := t.repeats[:0]
-		for k := from; k < to; k++ {
-			if err := t.arrayOf(t.nums[k].count); err != nil {
-				return cos.Ref{}, err
-			}
-			if k > from {
-				b = append(b, ' ')
-			}
-			b = cos.AppendInt(b, int64(k))
-			first := len(b)
-			b = t.appendElements(b, k)
-			// A reference repeats the one before it, as do those behind it.
-			if n := bytes.IndexByte(b[first:], 'R'); t.nums[k].count > 1 {
-				of := uint32(first + len("["))                                                       //nolint:gosec // G115: within an object
-				repeats = append(repeats, cos.Repeat{At: of + uint32(n) + uint32(len(" ")), Of: of}) //nolint:gosec // G115: as above
-			}
-		}
-		t.buf, t.repeats = append(b, "]>>"...), repeats
-		ref := t.w.Reserve()
-		if err := t.w.PutRaw(ref, t.buf, repeats...); err != nil {
-			return ref, err
-		}
-		leaves = append(leaves, a.Ref(ref))
-	}
-	ref := t.w.Reserve()
-	if len(leaves) == 0 {
-		return ref, t.w.Put(ref, cos.Dict{cos.E("Nums", cos.Array{})})
-	}
-	return ref, t.w.Put(ref, a.Dict(append(a.Entries(1), cos.E("Kids", a.Array(leaves)))))
-}
-
-// next is the difference from an object to the one behind it, as it is kept.
-const next = 2
-
-// appendElements appends the elements of a key.
-func (t *Tree) appendElements(b []byte, key int) []byte {
-	n := &t.nums[key]
-	if !n.ref.IsZero() {
-		return cos.AppendRef(append(b, ' '), n.ref)
-	}
-	b = append(b, '[')
-	var at int64
-	for diffs := n.diffs; len(diffs) > 0; {
-		diff, size := binary.Varint(diffs)
-		if at > 0 {
-			b = append(b, ' ')
-		}
-		at, diffs = at+diff, diffs[size:]
-		first := cos.Ref{Num: uint32(at)} //nolint:gosec // G115: the number of an object
-		run := 1
-		for ; len(diffs) > 0 && diffs[0] == next; diffs = diffs[1:] {
-			run++
-		}
-		b = cos.AppendRefs(b, first, run)
-		at += int64(run - 1)
-	}
-	return append(b, ']')
 }

@@ -314,6 +314,166 @@ func TestLeaves(t *testing.T) {
 	}
 }
 
+// TestParentTree: of each key it has what was set, in whatever order pages and annotations came, and
+// in the memory of trees before.
+func TestParentTree(t *testing.T) {
+	tree := &tag.Tree{}
+	for seed := range uint64(40) {
+		r := rand.New(rand.NewPCG(seed, 3)) //nolint:gosec // G404: test data
+		var out bytes.Buffer
+		w := cos.NewWriter(&out, cos.Options{Deflater: plain{}})
+		tree.Reset(w)
+		var want []string // of each key
+		var pages, mcids []int
+		var elems []*tag.Elem
+		elem := func() *tag.Elem {
+			if len(elems) == 0 || r.IntN(4) > 0 {
+				e := &tag.Elem{Type: tag.P}
+				if err := tree.Add(e); err != nil {
+					t.Fatal(err)
+				}
+				elems = append(elems, e)
+				for range r.IntN(2) * r.IntN(200) {
+					if err := w.Put(w.Reserve(), cos.Dict{}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				return e
+			}
+			return elems[r.IntN(len(elems))]
+		}
+		fill := func(page int) {
+			for range r.IntN(3) * r.IntN(5) {
+				e := elem()
+				tree.SetContent(pages[page], mcids[page], e)
+				want[pages[page]] += " " + string(cos.AppendRef(nil, e.Ref()))
+				if mcids[page]++; r.IntN(8) == 0 {
+					if key := tree.AnnotationKey(e); key != len(want) {
+						t.Fatalf("key %d, want %d", key, len(want))
+					}
+					want = append(want, "-"+string(cos.AppendRef(nil, e.Ref())))
+				}
+			}
+		}
+		for page := range r.IntN(400) {
+			if key := tree.PageKey(); key != len(want) {
+				t.Fatalf("key %d, want %d", key, len(want))
+			}
+			pages, mcids, want = append(pages, len(want)), append(mcids, 0), append(want, "")
+			fill(page)
+		}
+		for range r.IntN(3) { // what waited
+			for page := range pages {
+				if r.IntN(3) > 0 {
+					fill(page)
+				}
+			}
+		}
+		finish(t, w, tree)
+		for from := 0; from < len(want); from += 256 {
+			to := min(from+256, len(want))
+			leaf := fmt.Sprintf("<</Limits[%d %d]/Nums[", from, to-1)
+			for k := from; k < to; k++ {
+				if k > from {
+					leaf += " "
+				}
+				if ref, is := strings.CutPrefix(want[k], "-"); is {
+					leaf += fmt.Sprint(k, " ", ref)
+				} else {
+					leaf += fmt.Sprintf("%d[%s]", k, strings.TrimPrefix(want[k], " "))
+				}
+			}
+			if leaf += "]>>\n"; !strings.Contains(out.String(), leaf) {
+				t.Fatalf("seed %d: no %s", seed, leaf)
+			}
+		}
+	}
+}
+
+// TestContentIsCountedWithoutAGap: on a page, and where one goes on.
+func TestContentIsCountedWithoutAGap(t *testing.T) {
+	for _, mcids := range [][]int{{1}, {0, 2}, {0, 1, -1, 3}, {0, 1, -1, 1}} {
+		w := cos.NewWriter(&bytes.Buffer{}, cos.Options{Deflater: plain{}})
+		tree := tag.NewTree(w)
+		e := &tag.Elem{Type: tag.P}
+		if err := tree.Add(e); err != nil {
+			t.Fatal(err)
+		}
+		page, next := tree.PageKey(), tree.PageKey()
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%v: nobody says so", mcids)
+				}
+			}()
+			for _, mcid := range mcids {
+				if mcid < 0 {
+					tree.SetContent(next, 0, e)
+					continue
+				}
+				tree.SetContent(page, mcid, e)
+			}
+			_, _ = tree.Close()
+		}()
+	}
+}
+
+// TestKidsOfAnOpenElement: an element has its kids in their order, whichever of them are written
+// before the others.
+func TestKidsOfAnOpenElement(t *testing.T) {
+	for seed := range uint64(40) {
+		r := rand.New(rand.NewPCG(seed, 4)) //nolint:gosec // G404: test data
+		var out bytes.Buffer
+		w := cos.NewWriter(&out, cos.Options{Deflater: plain{}})
+		page := w.Reserve()
+		if err := w.Put(page, cos.Dict{}); err != nil {
+			t.Fatal(err)
+		}
+		tree := tag.NewTree(w)
+		of := &tag.Elem{Type: tag.Sect}
+		if err := tree.Add(of); err != nil {
+			t.Fatal(err)
+		}
+		want, elems, contents := "", 0, 0
+		var open []*tag.Elem
+		most := r.IntN(40)
+		for range r.IntN(700) {
+			if r.IntN(1+r.IntN(300)) == 5 {
+				of.AddContent(page, contents)
+				want += fmt.Sprint(" ", contents)
+				contents++
+			}
+			e := &tag.Elem{Type: tag.P, Parent: of}
+			if err := tree.Add(e); err != nil {
+				t.Fatal(err)
+			}
+			open, elems = append(open, e), elems+1
+			want += " " + string(cos.AppendRef(nil, e.Ref()))
+			for len(open) > most {
+				at := r.IntN(len(open))
+				if err := tree.Finish(open[at]); err != nil {
+					t.Fatal(err)
+				}
+				open = slices.Delete(open, at, at+1)
+			}
+		}
+		if e, c, a := of.Holds(); e != elems || c != contents || a != 0 {
+			t.Fatalf("seed %d: it holds %d elements, %d contents and %d annotations, want %d and %d", seed, e, c, a, elems, contents)
+		}
+		finish(t, w, tree)
+		switch elems + contents {
+		case 0:
+		case 1:
+			want = "/K" + want + ">>"
+		default:
+			want = "/K[" + want[1:] + "]>>"
+		}
+		if !strings.Contains(out.String(), want) {
+			t.Fatalf("seed %d: no %s", seed, want)
+		}
+	}
+}
+
 var errDisk = errors.New("disk full")
 
 type failing struct{}
