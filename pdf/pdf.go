@@ -358,8 +358,8 @@ func (e *Engine) emitMapped(ctx context.Context, w io.Writer, d *doc.Document, o
 		SHA256: sum.SHA256, Size: sum.Size, Pages: laid.Pages, Title: d.Title, FileName: d.FileName, Deterministic: deterministic, Engine: e.version,
 		Standards: o.Standards, Warnings: laid.Warnings, Map: m,
 	}
-	r.PageBytes, r.Fonts = slices.Grow(r.PageBytes, len(em.Ranges())), slices.Grow(r.Fonts, len(fonts))
-	for _, p := range em.Ranges() {
+	r.PageBytes, r.Fonts = slices.Grow(r.PageBytes, em.Ranges().Len()), slices.Grow(r.Fonts, len(fonts))
+	for p := range em.Ranges().All() {
 		r.PageBytes = append(r.PageBytes, PageBytes(p))
 	}
 	for _, f := range fonts {

@@ -156,7 +156,7 @@ func (w *Writer) closeObjectStream() error {
 	data = append(data, w.body...)
 	w.objs, w.repeats = data, repeats
 	n := len(w.heads)
-	w.heads, w.body, w.told = w.heads[:0], w.body[:0], w.told[:0]
+	w.heads, w.body, w.told = w.heads[:0], kept(w.body), kept(w.told)
 	clear(w.alike[:])
 	a := &w.arena
 	dict := append(a.Entries(3), E("Type", Name("ObjStm")), E("N", a.Int(n)), E("First", a.Int(int(first))))

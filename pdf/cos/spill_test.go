@@ -71,6 +71,25 @@ func objects(w *cos.Writer, n int) error {
 	return err
 }
 
+// inOnePiece is a deflater of whole streams.
+type inOnePiece struct{ cos.RepeatDeflater }
+
+// TestCrossReferenceDataIsCompressedInPieces: to the bytes that it has as a whole.
+func TestCrossReferenceDataIsCompressedInPieces(t *testing.T) {
+	for _, n := range []int{8_000, 8_190, 8_192, 9_000, 40_000} {
+		var want, got bytes.Buffer
+		if err := objects(cos.NewWriter(&want, cos.Options{Deflater: inOnePiece{kflate.New()}}), n); err != nil {
+			t.Fatal(err)
+		}
+		if err := objects(cos.NewWriter(&got, cos.Options{Deflater: kflate.New()}), n); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got.Bytes(), want.Bytes()) {
+			t.Errorf("%d objects: another file", n)
+		}
+	}
+}
+
 // TestCrossReferenceDataGoesToAFile: a long file has the same bytes wherever its cross-reference
 // data was kept, and what it was kept in is closed.
 func TestCrossReferenceDataGoesToAFile(t *testing.T) {

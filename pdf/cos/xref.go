@@ -1,7 +1,9 @@
 package cos
 
 import (
+	"bytes"
 	"encoding/binary"
+	"io"
 	"math/bits"
 	"slices"
 )
@@ -174,8 +176,8 @@ func (w *Writer) xrefStream(start int64, more Dict) error {
 	}
 	w.xref.set(ref.Num, entryAt(start)) // the stream lists itself
 	// It is never encrypted (7.5.8.2).
-	if d, ok := w.opt.Deflater.(PieceDeflater); ok && w.xref.file != nil && w.opt.Level == LevelDefault {
-		return w.spilledXref(ref, dict, d, width)
+	if d, ok := w.opt.Deflater.(PieceDeflater); ok && len(w.xref.blocks) > 1 && w.opt.Level == LevelDefault {
+		return w.longXref(ref, dict, d, width)
 	}
 	var above xrefRow
 	table := w.objs[:0]
@@ -196,11 +198,32 @@ func (w *Writer) xrefStream(start int64, more Dict) error {
 	return w.encoded(ref, dict, filter, table)
 }
 
-// spilledXref writes a cross-reference stream of data that is not in memory: it is compressed into
-// the same file, for its length stands before it, and not as a reference (7.5.8.2).
-func (w *Writer) spilledXref(ref Ref, dict Dict, d PieceDeflater, width int) error {
+// longXref writes a cross-reference stream of several blocks of data, which need not be in memory.
+// What they become is compressed into the same file as they are, for its length stands before it,
+// and not as a reference (7.5.8.2).
+func (w *Writer) longXref(ref Ref, dict Dict, d PieceDeflater, width int) error {
+	if w.xref.file == nil {
+		packed := bytes.NewBuffer(w.packed[:0])
+		if err := w.packXref(packed, d, width); err != nil {
+			return err
+		}
+		w.packed = packed.Bytes()
+		return w.encoded(ref, dict, FlateDecode, w.packed)
+	}
 	packed := w.xref.behind()
-	zw, err := d.Writer(packed)
+	if err := w.packXref(packed, d, width); err != nil {
+		return err
+	}
+	w.beginStream(ref, dict, FlateDecode, packed.n)
+	if err := packed.pieces(w.data); err != nil {
+		return err
+	}
+	return w.endStream()
+}
+
+// packXref compresses the rows of all blocks.
+func (w *Writer) packXref(to io.Writer, d PieceDeflater, width int) error {
+	zw, err := d.Writer(to)
 	if err != nil {
 		return err
 	}
@@ -213,14 +236,7 @@ func (w *Writer) spilledXref(ref Ref, dict Dict, d PieceDeflater, width int) err
 	}); err != nil {
 		return err
 	}
-	if err := zw.Close(); err != nil {
-		return err
-	}
-	w.beginStream(ref, dict, FlateDecode, packed.n)
-	if err := packed.pieces(w.data); err != nil {
-		return err
-	}
-	return w.endStream()
+	return zw.Close()
 }
 
 // xrefRow is a row of a cross-reference stream: its first two columns, which eight bytes hold, and

@@ -88,9 +88,11 @@ type Emitter struct {
 	resources cos.Ref
 	fan       int       // kids of a node of the page tree
 	pageNodes []cos.Ref // one per fan pages
-	pages     []pageInfo
+	pages     arena.List[pageInfo]
+	sizes     []size              // those that pages have, one after the other
+	annots    arena.List[cos.Ref] // of all pages
 	labels    []pageLabel
-	ranges    []Range
+	ranges    Ranges
 	refs      arena.Of[cos.Ref]
 	nodes     [2][]node
 	outlined  arena.Of[outlineNode]
@@ -124,24 +126,21 @@ type Emitter struct {
 	lookRepeats []cos.Repeat // of the stream in look
 }
 
-// Range is where the content of a page lies in the file: the bytes from From to before To. A page
-// that waited for the number of pages has two.
-type Range struct {
-	Page     int // from 1
-	From, To int64
-}
-
 // pageInfo is what is kept of a page until the end: all of it for a page that
-// waits for the number of pages.
+// waits for the number of pages. There may be very many, so it has no pointers and small numbers.
 type pageInfo struct {
 	ref      cos.Ref
 	contents cos.Ref
-	annots   []cos.Ref
-	key      int // of the parent tree
-	mcids    int
-	w, h     doc.Length
+	key      int32 // of the parent tree
+	mcids    int32
+	size     int32 // in Emitter.sizes
+	annots   int32 // the first one in Emitter.annots
+	noted    int32 // annotations but for those that waited
 	written  bool
 }
+
+// size is that of a page.
+type size struct{ w, h doc.Length }
 
 // pagesPerNode is the number of kids of a node of the page tree.
 const pagesPerNode = 64
@@ -228,7 +227,7 @@ func (e *Emitter) Close() {
 		w: e.w, tags: e.tags, buf: reused(e.buf), look: reused(e.look), lookRepeats: emptied(e.lookRepeats), repeats: emptied(e.repeats), words: words{codes: e.words.codes[:0]}, fonts: e.fonts[:0], written: emptied(e.written),
 		byHash: e.byHash, anchors: e.anchors, refs: e.refs, outlined: e.outlined, kids: e.kids,
 		images: emptied(e.images), imageRes: e.imageRes, fields: emptied(e.fields), formFields: e.formFields, formWidgets: e.formWidgets,
-		pages: emptied(e.pages), pageNodes: emptied(e.pageNodes), labels: emptied(e.labels), ranges: emptied(e.ranges),
+		pages: e.pages, sizes: emptied(e.sizes), annots: e.annots, pageNodes: emptied(e.pageNodes), labels: emptied(e.labels), ranges: e.ranges,
 		nodes: [2][]node{emptied(e.nodes[0]), emptied(e.nodes[1])}, internal: emptied(e.internal), outline: emptied(e.outline),
 	}
 	*e = kept
@@ -252,6 +251,9 @@ func (e *Emitter) forget() {
 	}
 	clear(e.byHash)
 	clear(e.anchors)
+	e.pages.Reset()
+	e.annots.Reset()
+	e.ranges.reset()
 	e.refs.Reset()
 	e.outlined.Reset()
 	e.kids.Reset()
@@ -286,25 +288,25 @@ func (e *Emitter) Tagged() bool { return e.tree != nil }
 
 // Page implements layout.Sink.
 func (e *Emitter) Page(p *layout.Page) error {
-	if len(e.pages)%e.fan == 0 {
+	if e.pages.Len()%e.fan == 0 {
 		e.pageNodes = append(e.pageNodes, e.w.Reserve())
 	}
-	info := pageInfo{ref: e.w.Reserve(), w: p.Width, h: p.Height}
+	info := pageInfo{ref: e.w.Reserve(), annots: int32(e.annots.Len())} //nolint:gosec // G115: bounded by Limits.Objects
 	if e.tree != nil {
-		info.key = e.tree.PageKey()
+		info.key = int32(e.tree.PageKey()) //nolint:gosec // G115: as above
 	}
 	if err := e.sheet(p); err != nil {
 		return err
 	}
-	if e.o.Sign != nil && e.o.Sign.Field == "" && len(e.pages) == 0 {
+	info.size = int32(len(e.sizes) - 1) //nolint:gosec // G115: at most one of each page
+	if e.o.Sign != nil && e.o.Sign.Field == "" && e.pages.Len() == 0 {
 		e.invisible = e.w.Reserve()
-		info.annots = e.refs.Add(info.annots, e.invisible)
+		e.annots.Add(e.invisible)
 	}
-	e.pages = append(e.pages, info)
+	pi := e.pages.Add(info)
 	if err := e.begin(p); err != nil {
 		return err
 	}
-	pi := &e.pages[len(e.pages)-1]
 	c := e.content(pi)
 	if err := c.paper(p); err != nil {
 		return err
@@ -325,6 +327,7 @@ func (e *Emitter) Page(p *layout.Page) error {
 	if err := e.links(p, pi); err != nil {
 		return err
 	}
+	pi.noted = int32(e.annots.Len()) - pi.annots //nolint:gosec // G115: as above
 	// The page before is complete now unless it waits: only the last call tells,
 	// so page objects are written when Late or Finish is reached.
 	return e.done(p)
@@ -333,7 +336,7 @@ func (e *Emitter) Page(p *layout.Page) error {
 // Late implements layout.Sink: what waited for the number of pages is a second
 // content stream of its page.
 func (e *Emitter) Late(p *layout.Page) error {
-	pi := &e.pages[p.Number-1]
+	pi, waited := e.pages.At(p.Number-1), e.annots.Len()
 	if err := e.begin(p); err != nil {
 		return err
 	}
@@ -347,7 +350,7 @@ func (e *Emitter) Late(p *layout.Page) error {
 	if err := e.done(p); err != nil {
 		return err
 	}
-	return e.writePage(pi, p.Number-1, ref)
+	return e.writePage(pi, p.Number-1, ref, waited)
 }
 
 // draw makes the content stream of p.
@@ -375,27 +378,28 @@ func (e *Emitter) draw(c *content, p *layout.Page, pi *pageInfo) (cos.Ref, error
 	if err := e.mayHold(c.b, nil); err != nil {
 		return cos.Ref{}, err
 	}
-	pi.mcids = c.mcid
+	pi.mcids = int32(c.mcid) //nolint:gosec // G115: sequences of one page
 	e.buf, e.repeats = c.b[:0], c.repeats[:0]
 	ref, from := e.w.Reserve(), e.w.Offset()
 	err := e.w.StreamRepeats(ref, nil, c.b, c.repeats)
-	e.ranges = append(e.ranges, Range{Page: p.Number, From: from, To: e.w.Offset()})
+	e.ranges.add(Range{Page: p.Number, From: from, To: e.w.Offset()})
 	return ref, err
 }
 
-// Ranges returns where the contents of pages lie, in the order of the file. The emitter does not
-// use them again.
-func (e *Emitter) Ranges() []Range { return e.ranges }
+// Ranges returns where the contents of pages lie, until Close.
+func (e *Emitter) Ranges() *Ranges { return &e.ranges }
 
-// writePage writes the page object; late is its second content stream.
-func (e *Emitter) writePage(pi *pageInfo, index int, late cos.Ref) error {
+// writePage writes the page object; late is its second content stream, and waited the first of the
+// annotations that came with it.
+func (e *Emitter) writePage(pi *pageInfo, index int, late cos.Ref, waited int) error {
 	pi.written = true
 	a := e.w.Arena()
+	sheet := e.sizes[pi.size]
 	d := append(
 		a.Entries(8),
 		cos.E("Type", cos.Name("Page")),
 		cos.E("Parent", a.Ref(e.pageNodes[index/e.fan])),
-		cos.E("MediaBox", a.List(cos.Int(0), cos.Int(0), a.Fixed(int64(pi.w)), a.Fixed(int64(pi.h)))),
+		cos.E("MediaBox", a.List(cos.Int(0), cos.Int(0), a.Fixed(int64(sheet.w)), a.Fixed(int64(sheet.h)))),
 		cos.E("Resources", a.Ref(e.resources)),
 	)
 	if late.IsZero() {
@@ -404,12 +408,19 @@ func (e *Emitter) writePage(pi *pageInfo, index int, late cos.Ref) error {
 		d = append(d, cos.E("Contents", a.List(a.Ref(pi.contents), a.Ref(late))))
 	}
 	if e.tree != nil {
-		d = append(d, cos.E("StructParents", a.Int(pi.key)))
+		d = append(d, cos.E("StructParents", a.Int(int(pi.key))))
 	}
-	if len(pi.annots) > 0 {
-		d = append(d, cos.E("Tabs", cos.Name("S")), cos.E("Annots", refArray(a, pi.annots)))
+	first, later := int(pi.annots), e.annots.Len()-waited
+	if n := int(pi.noted); n+later > 0 {
+		items := a.Items(n + later)
+		for i := range n {
+			items = append(items, a.Ref(*e.annots.At(first + i)))
+		}
+		for i := range later {
+			items = append(items, a.Ref(*e.annots.At(waited + i)))
+		}
+		d = append(d, cos.E("Tabs", cos.Name("S")), cos.E("Annots", a.Array(items)))
 	}
-	pi.annots = nil
 	return e.w.Put(pi.ref, a.Dict(d))
 }
 
@@ -424,9 +435,9 @@ func refArray(a *cos.Arena, refs []cos.Ref) cos.Object {
 // Finish writes all that is left and ends the file. standards are those that
 // the file claims.
 func (e *Emitter) Finish() (cos.Summary, []Font, error) {
-	for i := range e.pages {
-		if !e.pages[i].written {
-			if err := e.writePage(&e.pages[i], i, cos.Ref{}); err != nil {
+	for i := range e.pages.Len() {
+		if pi := e.pages.At(i); !pi.written {
+			if err := e.writePage(pi, i, cos.Ref{}, e.annots.Len()); err != nil {
 				return cos.Summary{}, nil, err
 			}
 		}
@@ -562,12 +573,8 @@ func (e *Emitter) outputIntent() (cos.Ref, error) {
 func (e *Emitter) pageTree() (cos.Ref, error) {
 	level := e.nodes[0][:0]
 	for i, ref := range e.pageNodes {
-		from, to := i*e.fan, min((i+1)*e.fan, len(e.pages))
-		n := node{ref: ref, pages: to - from, kids: e.refs.Take(to - from)[:0]}
-		for k := from; k < to; k++ {
-			n.kids = append(n.kids, e.pages[k].ref)
-		}
-		level = append(level, n)
+		from := i * e.fan
+		level = append(level, node{ref: ref, from: from, pages: min(e.fan, e.pages.Len()-from)})
 	}
 	e.nodes[0] = level
 	for turn := 1; len(level) > 1; turn++ {
@@ -591,7 +598,8 @@ func (e *Emitter) pageTree() (cos.Ref, error) {
 
 type node struct {
 	ref   cos.Ref
-	kids  []cos.Ref
+	kids  []cos.Ref // none: its kids are pages
+	from  int       // the first of them
 	pages int
 }
 
@@ -601,5 +609,13 @@ func (e *Emitter) writeNode(n *node, parent cos.Ref) error {
 	if !parent.IsZero() {
 		d = append(d, cos.E("Parent", a.Ref(parent)))
 	}
-	return e.w.Put(n.ref, a.Dict(append(d, cos.E("Kids", refArray(a, n.kids)), cos.E("Count", a.Int(n.pages)))))
+	kids := refArray(a, n.kids)
+	if len(n.kids) == 0 {
+		items := a.Items(n.pages)
+		for i := range n.pages {
+			items = append(items, a.Ref(e.pages.At(n.from+i).ref))
+		}
+		kids = a.Array(items)
+	}
+	return e.w.Put(n.ref, a.Dict(append(d, cos.E("Kids", kids), cos.E("Count", a.Int(n.pages)))))
 }

@@ -87,7 +87,7 @@ func (e *Emitter) link(p *layout.Page, pi *pageInfo, l *layout.Link) error {
 	e.from = l.Src
 	defer func() { e.from = nil }()
 	ref := e.w.Reserve()
-	pi.annots = e.refs.Add(pi.annots, ref)
+	e.annots.Add(ref)
 	a := e.w.Arena()
 	d := append(a.Entries(9), cos.E("Type", cos.Name("Annot")), cos.E("Subtype", cos.Name("Link")))
 	d = appendPlace(d, a, p, l)

@@ -281,7 +281,7 @@ const mostBody = 4 << 10
 // put gives the writer what is written.
 func (t *Tree) put() error {
 	err := t.w.PutRaws(t.written, t.body)
-	t.written, t.body = t.written[:0], t.body[:0]
+	t.written, t.body = t.written[:0], emptied(t.body, keptBytes)
 	return err
 }
 
