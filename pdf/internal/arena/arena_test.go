@@ -80,41 +80,6 @@ func TestDocumentsOfOneSizeTakeNoMemory(t *testing.T) {
 	}
 }
 
-// TestListsHaveWhatWasAdded: lists of any length, in the memory of lists before.
-func TestListsHaveWhatWasAdded(t *testing.T) {
-	var l List[int]
-	for _, n := range []int{0, 1, 15, 16, 17, 255, 256, 257, 3 * largeBlock, 10_000, 3, 1000} {
-		for i := range n {
-			if p := l.Add(i * i); *p != i*i || l.Len() != i+1 {
-				t.Fatalf("of %d: %d at %d, %d values", n, *p, i, l.Len())
-			}
-		}
-		for i := range n {
-			if *l.At(i) != i*i {
-				t.Fatalf("of %d: %d at %d", n, *l.At(i), i)
-			}
-			*l.At(i) = -1
-		}
-		l.Reset()
-		if l.Len() != 0 || len(l.blocks) > 1 || len(l.blocks) > 0 && cap(l.blocks) > 1 {
-			t.Fatalf("of %d: %d values, %d blocks are kept", n, l.Len(), cap(l.blocks))
-		}
-		for i, v := range kept(l.blocks) {
-			if v != 0 {
-				t.Fatalf("of %d: value %d is kept", n, i)
-			}
-		}
-	}
-}
-
-// kept is what the first block has in its memory.
-func kept[T any](blocks [][]T) []T {
-	if len(blocks) == 0 {
-		return nil
-	}
-	return blocks[0][:cap(blocks[0])]
-}
-
 // TestNumbersAreRead: as they were added, whatever their size, in the memory of lists before.
 func TestNumbersAreRead(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // G404: test data

@@ -57,7 +57,7 @@ func (c *content) repeat(of int) {
 }
 
 func (e *Emitter) content(pi *pageInfo) *content {
-	c := &content{e: e, pi: pi, b: e.buf[:0], repeats: e.repeats[:0], mcid: int(pi.mcids), color: doc.Black, height: e.sizes[pi.size].h}
+	c := &content{e: e, pi: pi, b: e.buf[:0], repeats: e.repeats[:0], mcid: pi.mcids, color: doc.Black, height: pi.h}
 	if !pi.contents.IsZero() {
 		// The streams of a page are one (7.8.2): the state is what the first left.
 		c.color = 0
@@ -145,7 +145,7 @@ func (c *content) mark(el *tag.Elem, art layout.Artifact) error {
 	c.b = cos.AppendInt(c.b, int64(c.mcid))
 	c.b = append(c.b, ">>BDC\n"...)
 	el.AddContent(c.pi.ref, c.mcid)
-	c.e.tree.SetContent(int(c.pi.key), c.mcid, el)
+	c.e.tree.SetContent(c.pi.key, c.mcid, el)
 	c.mcid++
 	return nil
 }
@@ -489,7 +489,7 @@ func (c *content) figure(el *tag.Elem, art layout.Artifact, inline bool, x, y, w
 			r := c.turned.OnPage(layout.Rect{X: x, Y: y, W: w, H: h})
 			x, y, w, h = r.X, r.Y, r.W, r.H
 		}
-		return c.e.figureBox(el, inline, x, c.e.sizes[c.pi.size].h-y-h, w, h)
+		return c.e.figureBox(el, inline, x, c.pi.h-y-h, w, h)
 	}
 	return nil
 }

@@ -88,9 +88,10 @@ type Emitter struct {
 	resources cos.Ref
 	fan       int       // kids of a node of the page tree
 	pageNodes []cos.Ref // one per fan pages
-	pages     arena.List[pageInfo]
-	sizes     []size              // those that pages have, one after the other
-	annots    arena.List[cos.Ref] // of all pages
+	pages     pages
+	page      pageInfo   // the open one
+	waiting   pageReader // of those that have waited
+	waited    []bool     // which they are; empty: it is not yet known that any are
 	labels    []pageLabel
 	ranges    Ranges
 	refs      arena.Of[cos.Ref]
@@ -125,22 +126,6 @@ type Emitter struct {
 	look        []byte       // what a field shows, which is made while a page is
 	lookRepeats []cos.Repeat // of the stream in look
 }
-
-// pageInfo is what is kept of a page until the end: all of it for a page that
-// waits for the number of pages. There may be very many, so it has no pointers and small numbers.
-type pageInfo struct {
-	ref      cos.Ref
-	contents cos.Ref
-	key      int32 // of the parent tree
-	mcids    int32
-	size     int32 // in Emitter.sizes
-	annots   int32 // the first one in Emitter.annots
-	noted    int32 // annotations but for those that waited
-	written  bool
-}
-
-// size is that of a page.
-type size struct{ w, h doc.Length }
 
 // pagesPerNode is the number of kids of a node of the page tree.
 const pagesPerNode = 64
@@ -227,7 +212,8 @@ func (e *Emitter) Close() {
 		w: e.w, tags: e.tags, buf: reused(e.buf), look: reused(e.look), lookRepeats: emptied(e.lookRepeats), repeats: emptied(e.repeats), words: words{codes: e.words.codes[:0]}, fonts: e.fonts[:0], written: emptied(e.written),
 		byHash: e.byHash, anchors: e.anchors, refs: e.refs, outlined: e.outlined, kids: e.kids,
 		images: emptied(e.images), imageRes: e.imageRes, fields: emptied(e.fields), formFields: e.formFields, formWidgets: e.formWidgets,
-		pages: e.pages, sizes: emptied(e.sizes), annots: e.annots, pageNodes: emptied(e.pageNodes), labels: emptied(e.labels), ranges: e.ranges,
+		pages: e.pages, page: pageInfo{annots: emptied(e.page.annots)}, waiting: pageReader{page: pageInfo{annots: emptied(e.waiting.page.annots)}}, waited: emptied(e.waited),
+		pageNodes: emptied(e.pageNodes), labels: emptied(e.labels), ranges: e.ranges,
 		nodes: [2][]node{emptied(e.nodes[0]), emptied(e.nodes[1])}, internal: emptied(e.internal), outline: emptied(e.outline),
 	}
 	*e = kept
@@ -251,8 +237,7 @@ func (e *Emitter) forget() {
 	}
 	clear(e.byHash)
 	clear(e.anchors)
-	e.pages.Reset()
-	e.annots.Reset()
+	e.pages.reset()
 	e.ranges.reset()
 	e.refs.Reset()
 	e.outlined.Reset()
@@ -288,22 +273,21 @@ func (e *Emitter) Tagged() bool { return e.tree != nil }
 
 // Page implements layout.Sink.
 func (e *Emitter) Page(p *layout.Page) error {
-	if e.pages.Len()%e.fan == 0 {
+	if e.pages.n%e.fan == 0 {
 		e.pageNodes = append(e.pageNodes, e.w.Reserve())
 	}
-	info := pageInfo{ref: e.w.Reserve(), annots: int32(e.annots.Len())} //nolint:gosec // G115: bounded by Limits.Objects
+	pi := &e.page
+	*pi = pageInfo{ref: e.w.Reserve(), annots: pi.annots[:0], w: p.Width, h: p.Height}
 	if e.tree != nil {
-		info.key = int32(e.tree.PageKey()) //nolint:gosec // G115: as above
+		pi.key = e.tree.PageKey()
 	}
 	if err := e.sheet(p); err != nil {
 		return err
 	}
-	info.size = int32(len(e.sizes) - 1) //nolint:gosec // G115: at most one of each page
-	if e.o.Sign != nil && e.o.Sign.Field == "" && e.pages.Len() == 0 {
+	if e.o.Sign != nil && e.o.Sign.Field == "" && e.pages.n == 0 {
 		e.invisible = e.w.Reserve()
-		e.annots.Add(e.invisible)
+		pi.annots = append(pi.annots, e.invisible)
 	}
-	pi := e.pages.Add(info)
 	if err := e.begin(p); err != nil {
 		return err
 	}
@@ -327,7 +311,7 @@ func (e *Emitter) Page(p *layout.Page) error {
 	if err := e.links(p, pi); err != nil {
 		return err
 	}
-	pi.noted = int32(e.annots.Len()) - pi.annots //nolint:gosec // G115: as above
+	e.pages.add(pi)
 	// The page before is complete now unless it waits: only the last call tells,
 	// so page objects are written when Late or Finish is reached.
 	return e.done(p)
@@ -336,7 +320,11 @@ func (e *Emitter) Page(p *layout.Page) error {
 // Late implements layout.Sink: what waited for the number of pages is a second
 // content stream of its page.
 func (e *Emitter) Late(p *layout.Page) error {
-	pi, waited := e.pages.At(p.Number-1), e.annots.Len()
+	if len(e.waited) == 0 {
+		e.waiting, e.waited = e.pages.reader(e.waiting.page.annots), append(e.waited, make([]bool, e.pages.n)...)
+	}
+	e.waited[p.Number-1] = true
+	pi := e.waiting.to(p.Number - 1)
 	if err := e.begin(p); err != nil {
 		return err
 	}
@@ -350,7 +338,7 @@ func (e *Emitter) Late(p *layout.Page) error {
 	if err := e.done(p); err != nil {
 		return err
 	}
-	return e.writePage(pi, p.Number-1, ref, waited)
+	return e.writePage(pi, p.Number-1, ref)
 }
 
 // draw makes the content stream of p.
@@ -378,7 +366,7 @@ func (e *Emitter) draw(c *content, p *layout.Page, pi *pageInfo) (cos.Ref, error
 	if err := e.mayHold(c.b, nil); err != nil {
 		return cos.Ref{}, err
 	}
-	pi.mcids = int32(c.mcid) //nolint:gosec // G115: sequences of one page
+	pi.mcids = c.mcid
 	e.buf, e.repeats = c.b[:0], c.repeats[:0]
 	ref, from := e.w.Reserve(), e.w.Offset()
 	err := e.w.StreamRepeats(ref, nil, c.b, c.repeats)
@@ -389,17 +377,14 @@ func (e *Emitter) draw(c *content, p *layout.Page, pi *pageInfo) (cos.Ref, error
 // Ranges returns where the contents of pages lie, until Close.
 func (e *Emitter) Ranges() *Ranges { return &e.ranges }
 
-// writePage writes the page object; late is its second content stream, and waited the first of the
-// annotations that came with it.
-func (e *Emitter) writePage(pi *pageInfo, index int, late cos.Ref, waited int) error {
-	pi.written = true
+// writePage writes the page object; late is its second content stream.
+func (e *Emitter) writePage(pi *pageInfo, index int, late cos.Ref) error {
 	a := e.w.Arena()
-	sheet := e.sizes[pi.size]
 	d := append(
 		a.Entries(8),
 		cos.E("Type", cos.Name("Page")),
 		cos.E("Parent", a.Ref(e.pageNodes[index/e.fan])),
-		cos.E("MediaBox", a.List(cos.Int(0), cos.Int(0), a.Fixed(int64(sheet.w)), a.Fixed(int64(sheet.h)))),
+		cos.E("MediaBox", a.List(cos.Int(0), cos.Int(0), a.Fixed(int64(pi.w)), a.Fixed(int64(pi.h)))),
 		cos.E("Resources", a.Ref(e.resources)),
 	)
 	if late.IsZero() {
@@ -408,18 +393,10 @@ func (e *Emitter) writePage(pi *pageInfo, index int, late cos.Ref, waited int) e
 		d = append(d, cos.E("Contents", a.List(a.Ref(pi.contents), a.Ref(late))))
 	}
 	if e.tree != nil {
-		d = append(d, cos.E("StructParents", a.Int(int(pi.key))))
+		d = append(d, cos.E("StructParents", a.Int(pi.key)))
 	}
-	first, later := int(pi.annots), e.annots.Len()-waited
-	if n := int(pi.noted); n+later > 0 {
-		items := a.Items(n + later)
-		for i := range n {
-			items = append(items, a.Ref(*e.annots.At(first + i)))
-		}
-		for i := range later {
-			items = append(items, a.Ref(*e.annots.At(waited + i)))
-		}
-		d = append(d, cos.E("Tabs", cos.Name("S")), cos.E("Annots", a.Array(items)))
+	if len(pi.annots) > 0 {
+		d = append(d, cos.E("Tabs", cos.Name("S")), cos.E("Annots", refArray(a, pi.annots)))
 	}
 	return e.w.Put(pi.ref, a.Dict(d))
 }
@@ -432,15 +409,25 @@ func refArray(a *cos.Arena, refs []cos.Ref) cos.Object {
 	return a.Array(items)
 }
 
+// writePages writes the pages that did not wait.
+func (e *Emitter) writePages() error {
+	pages := e.pages.reader(e.page.annots)
+	for i := range e.pages.n {
+		if len(e.waited) > 0 && e.waited[i] {
+			continue
+		}
+		if err := e.writePage(pages.to(i), i, cos.Ref{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Finish writes all that is left and ends the file. standards are those that
 // the file claims.
 func (e *Emitter) Finish() (cos.Summary, []Font, error) {
-	for i := range e.pages.Len() {
-		if pi := e.pages.At(i); !pi.written {
-			if err := e.writePage(pi, i, cos.Ref{}, e.annots.Len()); err != nil {
-				return cos.Summary{}, nil, err
-			}
-		}
+	if err := e.writePages(); err != nil {
+		return cos.Summary{}, nil, err
 	}
 	if err := e.internalLinks(); err != nil {
 		return cos.Summary{}, nil, err
@@ -571,10 +558,10 @@ func (e *Emitter) outputIntent() (cos.Ref, error) {
 // pageTree writes the nodes above the pages, each with at most fan
 // kids, and returns the root (7.7.3).
 func (e *Emitter) pageTree() (cos.Ref, error) {
+	pages := e.pages.reader(e.page.annots)
 	level := e.nodes[0][:0]
 	for i, ref := range e.pageNodes {
-		from := i * e.fan
-		level = append(level, node{ref: ref, from: from, pages: min(e.fan, e.pages.Len()-from)})
+		level = append(level, node{ref: ref, pages: min(e.fan, e.pages.n-i*e.fan)})
 	}
 	e.nodes[0] = level
 	for turn := 1; len(level) > 1; turn++ {
@@ -584,7 +571,7 @@ func (e *Emitter) pageTree() (cos.Ref, error) {
 			for k := i; k < min(i+e.fan, len(level)); k++ {
 				n.kids = append(n.kids, level[k].ref)
 				n.pages += level[k].pages
-				if err := e.writeNode(&level[k], n.ref); err != nil {
+				if err := e.writeNode(&level[k], n.ref, &pages); err != nil {
 					return n.ref, err
 				}
 			}
@@ -593,17 +580,16 @@ func (e *Emitter) pageTree() (cos.Ref, error) {
 		e.nodes[turn%2] = up
 		level = up
 	}
-	return level[0].ref, e.writeNode(&level[0], cos.Ref{})
+	return level[0].ref, e.writeNode(&level[0], cos.Ref{}, &pages)
 }
 
 type node struct {
 	ref   cos.Ref
-	kids  []cos.Ref // none: its kids are pages
-	from  int       // the first of them
+	kids  []cos.Ref // none: they are the next pages
 	pages int
 }
 
-func (e *Emitter) writeNode(n *node, parent cos.Ref) error {
+func (e *Emitter) writeNode(n *node, parent cos.Ref, pages *pageReader) error {
 	a := e.w.Arena()
 	d := append(a.Entries(4), cos.E("Type", cos.Name("Pages")))
 	if !parent.IsZero() {
@@ -612,8 +598,8 @@ func (e *Emitter) writeNode(n *node, parent cos.Ref) error {
 	kids := refArray(a, n.kids)
 	if len(n.kids) == 0 {
 		items := a.Items(n.pages)
-		for i := range n.pages {
-			items = append(items, a.Ref(e.pages.At(n.from+i).ref))
+		for range n.pages {
+			items = append(items, a.Ref(pages.next().ref))
 		}
 		kids = a.Array(items)
 	}

@@ -46,7 +46,7 @@ func (c *content) widget(it *layout.WidgetItem) error {
 		e.signs = true
 	}
 	ref := e.w.Reserve()
-	e.annots.Add(ref)
+	pi.annots = append(pi.annots, ref)
 	a := e.w.Arena()
 	x, y := int64(it.X), int64(c.height-it.Y-it.H)
 	d := append(
@@ -356,7 +356,8 @@ func (e *Emitter) unseen() error {
 			name = c
 		}
 	}
-	page := e.pages.At(0).ref
+	pages := e.pages.reader(nil)
+	page := pages.next().ref
 	const printLocked = 4 | 128 // 12.5.3
 	d := cos.Dict{
 		cos.E("Type", cos.Name("Annot")), cos.E("Subtype", cos.Name("Widget")), cos.E("Rect", cos.Array{cos.Int(0), cos.Int(0), cos.Int(0), cos.Int(0)}),

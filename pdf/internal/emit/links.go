@@ -87,7 +87,7 @@ func (e *Emitter) link(p *layout.Page, pi *pageInfo, l *layout.Link) error {
 	e.from = l.Src
 	defer func() { e.from = nil }()
 	ref := e.w.Reserve()
-	e.annots.Add(ref)
+	pi.annots = append(pi.annots, ref)
 	a := e.w.Arena()
 	d := append(a.Entries(9), cos.E("Type", cos.Name("Annot")), cos.E("Subtype", cos.Name("Link")))
 	d = appendPlace(d, a, p, l)

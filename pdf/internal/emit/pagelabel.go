@@ -12,17 +12,14 @@ type pageLabel struct {
 	layout.PageLabel
 }
 
-// sheet notes the size of a page that differs from the one before, which it judges, and where pages
-// are numbered anew.
+// sheet judges the size of a page that differs from the one before, and notes where pages are
+// numbered anew.
 func (e *Emitter) sheet(p *layout.Page) error {
-	n := e.pages.Len()
-	if s := (size{p.Width, p.Height}); n == 0 || e.sizes[len(e.sizes)-1] != s {
-		if n > 0 && !e.o.Force {
-			if err := e.check.PageSize(p.Width, p.Height).Err(); err != nil {
-				return err
-			}
+	n := e.pages.n
+	if n > 0 && !e.o.Force && (e.pages.last.w != p.Width || e.pages.last.h != p.Height) {
+		if err := e.check.PageSize(p.Width, p.Height).Err(); err != nil {
+			return err
 		}
-		e.sizes = append(e.sizes, s)
 	}
 	if k := len(e.labels); k > 0 {
 		last := e.labels[k-1]

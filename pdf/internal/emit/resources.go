@@ -405,7 +405,6 @@ func (c *content) watermark(u *layout.UnderItem) error {
 }
 
 func (e *Emitter) makeWatermark(u *layout.UnderItem, pi *pageInfo) error {
-	sheet := e.sizes[pi.size]
 	m := &watermark{item: u, name: "W", ref: e.w.Reserve(), state: e.w.Reserve()}
 	if n := len(e.marks); n == 0 {
 		m.resources = e.w.Reserve()
@@ -433,7 +432,7 @@ func (e *Emitter) makeWatermark(u *layout.UnderItem, pi *pageInfo) error {
 	}
 	c.num(hundredths(u.X))
 	c.b = append(c.b, ' ')
-	c.num(hundredths(sheet.h - u.Y))
+	c.num(hundredths(pi.h - u.Y))
 	c.b = append(c.b, " cm\n"...)
 	var err error
 	if u.Image != nil {
@@ -447,7 +446,7 @@ func (e *Emitter) makeWatermark(u *layout.UnderItem, pi *pageInfo) error {
 	c.end()
 	d := cos.Dict{
 		cos.E("Type", cos.Name("XObject")), cos.E("Subtype", cos.Name("Form")),
-		cos.E("BBox", cos.Array{cos.Int(0), cos.Int(0), cos.Fixed(sheet.w), cos.Fixed(sheet.h)}),
+		cos.E("BBox", cos.Array{cos.Int(0), cos.Int(0), cos.Fixed(pi.w), cos.Fixed(pi.h)}),
 		cos.E("Resources", m.resources),
 	}
 	if !e.check.Opaque() || u.Opacity < 1 {
