@@ -21,7 +21,7 @@ func TestPageBytesAreTheContentsOfPages(t *testing.T) {
 	}
 	parts := map[int]int{}
 	var last int64
-	for _, p := range res.PageBytes {
+	for p := range res.PageBytes() {
 		if p.From < last || p.To <= p.From || p.To > res.Size {
 			t.Fatalf("bytes %+v behind %d, of %d", p, last, res.Size)
 		}

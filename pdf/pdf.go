@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"slices"
 	"sync"
 	"time"
@@ -232,14 +233,28 @@ type Result struct {
 	FileName string
 	// Deterministic says that the same input gives the same bytes.
 	Deterministic bool
-	// PageBytes has the positions of page contents in the file, in file order. Content that pages
-	// share, such as fonts, belongs to no page.
-	PageBytes []PageBytes
-	Engine    string // what Engine.Version returns
-	Standards []standard.ID
-	Fonts     []FontUse
-	Warnings  []Diagnostic
-	Map       *SourceMap // nil unless RenderOptions.SourceMap is set
+	Engine        string // what Engine.Version returns
+	Standards     []standard.ID
+	Fonts         []FontUse
+	Warnings      []Diagnostic
+	Map           *SourceMap // nil unless RenderOptions.SourceMap is set
+
+	ranges *emit.Ranges // nil: there are none
+}
+
+// PageBytes returns the positions of page contents in the file, in file order. Content that pages
+// share, such as fonts, belongs to no page.
+func (r *Result) PageBytes() iter.Seq[PageBytes] {
+	return func(yield func(PageBytes) bool) {
+		if r.ranges == nil {
+			return
+		}
+		for p := range r.ranges.All() {
+			if !yield(PageBytes(p)) {
+				return
+			}
+		}
+	}
 }
 
 // PageBytes is the range of file bytes from From to before To: the content of a page or a part of
@@ -356,12 +371,9 @@ func (e *Engine) emitMapped(ctx context.Context, w io.Writer, d *doc.Document, o
 	}
 	r := &Result{
 		SHA256: sum.SHA256, Size: sum.Size, Pages: laid.Pages, Title: d.Title, FileName: d.FileName, Deterministic: deterministic, Engine: e.version,
-		Standards: o.Standards, Warnings: laid.Warnings, Map: m,
+		Standards: o.Standards, Warnings: laid.Warnings, Map: m, ranges: em.Ranges(),
 	}
-	r.PageBytes, r.Fonts = slices.Grow(r.PageBytes, em.Ranges().Len()), slices.Grow(r.Fonts, len(fonts))
-	for p := range em.Ranges().All() {
-		r.PageBytes = append(r.PageBytes, PageBytes(p))
-	}
+	r.Fonts = slices.Grow(r.Fonts, len(fonts))
 	for _, f := range fonts {
 		r.Fonts = append(r.Fonts, FontUse{Name: f.Name, SHA256: f.Face.Hash()})
 	}

@@ -128,7 +128,7 @@ func (r *Renderer) Render(ctx context.Context, w io.Writer, in record.Rendering)
 		return nil, translate(err)
 	}
 	out := &record.Rendered{Pages: res.Pages, Title: res.Title, Name: res.FileName, Size: res.Size, Hash: res.SHA256}
-	for _, p := range res.PageBytes {
+	for p := range res.PageBytes() {
 		out.PageBytes = append(out.PageBytes, record.PageBytes(p))
 	}
 	out.Warnings = problems(res.Warnings)

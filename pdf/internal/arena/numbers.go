@@ -1,6 +1,9 @@
 package arena
 
-import "encoding/binary"
+import (
+	"bytes"
+	"encoding/binary"
+)
 
 // Numbers is a list of integers that takes a byte for each one near zero, as the differences from
 // one object of a file to the next are, and more for larger ones. The zero value is ready. It is
@@ -50,6 +53,13 @@ func (l *Numbers) Reset() {
 		l.full = nil
 	}
 	l.full, l.open = l.full[:0], l.open[:0]
+}
+
+// Take returns the list, which keeps what memory it has of short ones, and empties it.
+func (l *Numbers) Take() Numbers {
+	taken := Numbers{open: bytes.Clone(l.open), full: l.full}
+	l.full, l.open = nil, l.open[:0]
+	return taken
 }
 
 // Reader returns a reader at the first number. Nothing is added while it reads.

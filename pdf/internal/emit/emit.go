@@ -374,8 +374,8 @@ func (e *Emitter) draw(c *content, p *layout.Page, pi *pageInfo) (cos.Ref, error
 	return ref, err
 }
 
-// Ranges returns where the contents of pages lie, until Close.
-func (e *Emitter) Ranges() *Ranges { return &e.ranges }
+// Ranges returns where the contents of pages lie. It is called once.
+func (e *Emitter) Ranges() *Ranges { return e.ranges.take() }
 
 // writePage writes the page object; late is its second content stream.
 func (e *Emitter) writePage(pi *pageInfo, index int, late cos.Ref) error {

@@ -123,8 +123,12 @@ func (r *Ranges) reset() {
 	*r = Ranges{list: r.list}
 }
 
-// Len is how many there are.
-func (r *Ranges) Len() int { return r.n }
+// take returns the ranges and empties r.
+func (r *Ranges) take() *Ranges {
+	taken := &Ranges{list: r.list.Take(), n: r.n}
+	r.reset()
+	return taken
+}
 
 // All are the ranges.
 func (r *Ranges) All() iter.Seq[Range] {
