@@ -6,6 +6,7 @@ package liberation
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 
 	"github.com/go-fonts/dejavu/dejavusans"
 	"github.com/go-fonts/dejavu/dejavusansbold"
@@ -79,16 +80,23 @@ func Embedded(data []byte) bool {
 	return false
 }
 
-// Fingerprint returns a hash over all embedded fonts. It changes when any of
-// their bytes do, and with it the bytes of documents. It reads some 6 MB; keep
-// the result.
+// Fingerprint returns a hash over the table directories of all embedded fonts, which have the
+// checksum of each table. It changes when any of their bytes do, and with it the bytes of
+// documents. Reading the fonts themselves would bring 6 MB of them into memory, most of which no
+// document needs.
 func Fingerprint() [sha256.Size]byte {
 	h := sha256.New()
 	for _, fam := range families() {
 		for _, src := range fam.Faces {
-			sum := sha256.Sum256(src.Data)
-			h.Write(sum[:])
+			h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(src.Data))))
+			h.Write(directory(src.Data))
 		}
 	}
 	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// directory is the table directory at the beginning of a font (ISO/IEC 14496-22, 5.2.1).
+func directory(font []byte) []byte {
+	const header, entry = 12, 16
+	return font[:header+entry*int(binary.BigEndian.Uint16(font[4:]))]
 }
