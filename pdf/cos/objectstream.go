@@ -1,6 +1,13 @@
 package cos
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+)
+
+// numbersRoom is what there is in front of the objects of the open object stream for their numbers
+// and places, as many of them as there may be.
+const numbersRoom = perObjectStream * 2 * len("4294967295 ")
 
 // head is an object of the open object stream: its number and where it begins.
 type head struct {
@@ -32,8 +39,8 @@ func (w *Writer) PutRaw(ref Ref, body []byte, repeats ...Repeat) error {
 	if w.opt.Classic && len(body) > 0 {
 		return w.direct(ref, Raw(body))
 	}
-	from := uint32(len(w.body)) //nolint:gosec // G115: within an object stream
 	w.open(ref)
+	from := uint32(len(w.body)) //nolint:gosec // G115: within an object stream
 	w.body = append(w.body, body...)
 	for _, r := range repeats {
 		w.told = append(w.told, Repeat{from + r.At, from + r.Of})
@@ -57,6 +64,7 @@ func (w *Writer) PutRaws(objects []RawObject, body []byte) error {
 		n := min(len(objects), perObjectStream-len(w.heads))
 		some, end := objects[:n], objects[n-1].End
 		objects = objects[n:]
+		w.room()
 		base := len(w.body) - at
 		w.body = append(w.body, body[at:end]...)
 		for _, o := range some {
@@ -82,7 +90,15 @@ func (w *Writer) PutRaws(objects []RawObject, body []byte) error {
 // closed.
 func (w *Writer) open(ref Ref) {
 	w.inUse++
+	w.room()
 	w.heads = append(w.heads, head{num: ref.Num, at: len(w.body)})
+}
+
+// room lets an object stream begin behind the room for its numbers.
+func (w *Writer) room() {
+	if len(w.body) == 0 {
+		w.body = slices.Grow(w.body, numbersRoom)[:numbersRoom]
+	}
 }
 
 // close ends object ref, the last of the open object stream.
@@ -96,7 +112,7 @@ func (w *Writer) close(ref Ref) error {
 }
 
 func (w *Writer) closeIfFull() error {
-	if len(w.heads) < perObjectStream && len(w.body) < objectStreamBytes {
+	if len(w.heads) < perObjectStream && len(w.body)-numbersRoom < objectStreamBytes {
 		return nil
 	}
 	return w.closeObjectStream()
@@ -124,41 +140,43 @@ func (w *Writer) closeObjectStream() error {
 	if w.err != nil {
 		return w.err
 	}
-	data, repeats := w.objs[:0], w.repeats[:0]
+	numbers, repeats := w.objs[:0], w.repeats[:0]
 	before := 0
 	for i := range w.heads {
 		h := &w.heads[i]
 		w.xref.set(h.num, entryIn(ref.Num, i))
-		at := len(data)
+		at := len(numbers)
 		if i > 0 {
 			repeats = append(repeats, Repeat{uint32(at), uint32(before)}) //nolint:gosec // G115: within an object stream
 		}
 		before = at
-		data = AppendInt(data, int64(h.num))
-		data = append(data, ' ')
-		data = AppendInt(data, int64(h.at))
-		data = append(data, ' ')
+		numbers = AppendInt(numbers, int64(h.num))
+		numbers = append(numbers, ' ')
+		numbers = AppendInt(numbers, int64(h.at-numbersRoom))
+		numbers = append(numbers, ' ')
 	}
-	first := uint32(len(data)) //nolint:gosec // G115: as above
+	first := len(numbers)
+	unused := uint32(numbersRoom - first) //nolint:gosec // G115: as above
+	data := w.body[unused:]
+	copy(data, numbers)
 	told := w.told
 	for i := range w.heads {
 		h := &w.heads[i]
 		for ; len(told) > 0 && int(told[0].At) < h.at; told = told[1:] {
-			repeats = append(repeats, Repeat{first + told[0].At, first + told[0].Of})
+			repeats = append(repeats, Repeat{told[0].At - unused, told[0].Of - unused})
 		}
 		if h.like > 0 {
-			repeats = append(repeats, Repeat{first + uint32(h.at), first + uint32(h.like-1)}) //nolint:gosec // G115: as above
+			repeats = append(repeats, Repeat{uint32(h.at) - unused, uint32(h.like-1) - unused}) //nolint:gosec // G115: as above
 		}
 	}
 	for _, r := range told {
-		repeats = append(repeats, Repeat{first + r.At, first + r.Of})
+		repeats = append(repeats, Repeat{r.At - unused, r.Of - unused})
 	}
-	data = append(data, w.body...)
-	w.objs, w.repeats = data, repeats
+	w.objs, w.repeats = numbers, repeats
 	n := len(w.heads)
 	w.heads, w.body, w.told = w.heads[:0], kept(w.body), kept(w.told)
 	clear(w.alike[:])
 	a := &w.arena
-	dict := append(a.Entries(3), E("Type", Name("ObjStm")), E("N", a.Int(n)), E("First", a.Int(int(first))))
+	dict := append(a.Entries(3), E("Type", Name("ObjStm")), E("N", a.Int(n)), E("First", a.Int(first)))
 	return w.StreamRepeats(ref, dict, data, repeats)
 }

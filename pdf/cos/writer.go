@@ -131,11 +131,11 @@ type Writer struct {
 	packed []byte // deflated data
 	secret []byte // encrypted data
 
-	body    []byte // of the open object stream
+	body    []byte // of the open object stream, behind the room for its numbers
 	heads   []head
 	alike   [alikes]int32 // where the last object begins that begins as some do, by a hash of that, from 1
 	told    []Repeat      // in body
-	objs    []byte        // header and body of a closing object stream
+	objs    []byte        // numbers of a closing object stream, or rows of cross-reference data
 	repeats []Repeat      // in objs
 }
 
