@@ -107,7 +107,7 @@ soak-images: build ## ten large images at once, given to the whole program: its 
 soak-shaping: ## a million words in each embedded face: the fast path of shaping gives the glyphs of the slow one
 	@QUIRE_WORDS=1000000 $(GO) test ./pdf/internal/text/gotext -run '^TestFastPathEqualsTheSlowOne$$' -count=1 -v -timeout 60m
 
-soak-pages: ## documents of 100,000 pages, plain and tagged, keep less than 64 MiB
+soak-pages: ## documents of 100,000 pages, plain and tagged, keep so little that a process takes less than 64 MiB
 	@QUIRE_PAGES=100000 $(GO) test ./pdf -run '^TestPagesTakeLittleMemory$$' -count=1 -v -timeout 20m
 
 soak-rows: ## a tagged table of 1,000,000 streamed rows: ten times the work, time and bytes of 100,000, and little memory
