@@ -1,5 +1,6 @@
-// Package arena allocates the many small values of a document, of a few types each. Its memory is
-// cleared and reused for the next document, so nothing of one document is visible in another.
+// Package arena allocates the many small values of a document, of a few types each, and keeps long
+// lists of numbers in little memory. Its memory is cleared and reused for the next document, so
+// nothing of one document is visible in another.
 package arena
 
 // Of hands out zero values from blocks of memory. A block is let go with the last of its values,

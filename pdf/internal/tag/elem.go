@@ -105,7 +105,8 @@ type kid struct {
 }
 
 // folded are elements that are written, the first kids of one that is not. An element that has kids
-// on all pages, as the Document, has a few bytes of each.
+// on all pages, as the Document, has two bytes of most. Behind a kid that is not written, as a
+// table of contents is not until the end, nothing is folded.
 type folded struct {
 	objects
 

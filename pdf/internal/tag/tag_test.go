@@ -314,8 +314,8 @@ func TestLeaves(t *testing.T) {
 	}
 }
 
-// TestParentTree: of each key it has what was set, in whatever order pages and annotations came, and
-// in the memory of trees before.
+// TestParentTree: of each key it has what was set, in whatever order pages and annotations came,
+// and in the memory of trees before.
 func TestParentTree(t *testing.T) {
 	tree := &tag.Tree{}
 	for seed := range uint64(40) {
