@@ -12,6 +12,13 @@ import (
 	"example.com/quire/pdf/template"
 )
 
+// Bare is what a result has that prints as a value: all but its Map and PageBytes.
+func (r *Result) Bare() Result {
+	bare := *r
+	bare.Map, bare.ranges = nil, nil
+	return bare
+}
+
 // BuildForced is Build without the checks of the standards: it makes what they
 // refuse, so that tests can show that a validator refuses it too.
 func (e *Engine) BuildForced(ctx context.Context, w io.Writer, ids []standard.ID, d *doc.Document) error {

@@ -154,9 +154,7 @@ func tellError(err error) string {
 }
 
 func tellResult(r *pdf.Result) string {
-	all := *r
-	all.Map = nil
-	s := fmt.Sprintf("%+v", all)
+	s := fmt.Sprintf("%+v %+v", r.Bare(), slices.Collect(r.PageBytes()))
 	for _, a := range r.Map.At(1, 200, 200) {
 		s += fmt.Sprintf(" %+v", a)
 	}
