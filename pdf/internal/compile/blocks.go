@@ -63,7 +63,9 @@ type blockSource struct {
 	path   string           // node path: body[5].table
 	block  doc.Block        // the common keys
 	look   look
-	level  int // of a heading
+	around *doc.Style // of what it is in, as far as it is known without data; nil: the base
+	within *doc.Style // of what is in it, likewise
+	level  int        // of a heading
 	cond   *programAt
 	link   *plainText
 	mark   *plainText // bookmark that needs data
@@ -150,10 +152,10 @@ func (c *compiler) block(n *strictyaml.Node, path string) block {
 	} else {
 		c.commonKeys(b)
 	}
-	around := c.around
-	c.around = b.look.within(around)
+	b.around, b.within = c.around, b.look.within(c.around, c.base)
+	c.around = b.within
 	out := k.compile(c, b)
-	c.around = around
+	c.around = b.around
 	if b.fields != o {
 		b.fields.done()
 	}
@@ -350,7 +352,7 @@ func (b *blockSource) done() common {
 	} else {
 		m.block.Style = l.fixed
 		if l.bare && len(l.over.set) > 0 {
-			m.keys = &l.over
+			m.keys = keys{&l.over, b.around, b.within}
 			m.block.DefaultSpace = !l.over.spaced
 		}
 	}

@@ -109,9 +109,9 @@ func (c *compiler) ownLook(o *object, parent *doc.Style) look {
 
 // within is the style of what is in a block of this look, as far as it is known without data; nil:
 // the base.
-func (l *look) within(around *doc.Style) *doc.Style {
+func (l *look) within(around, base *doc.Style) *doc.Style {
 	if l.bare && around != nil {
-		return l.over.on(around, nil)
+		return l.over.within(around, base)
 	}
 	return cmp.Or(l.fixed, around)
 }
@@ -147,26 +147,44 @@ type tint struct {
 	color doc.Color
 }
 
+// keys are those of a block that names no style.
+type keys struct {
+	over *overlay // nil: none
+	// made is what they make of around, the style of what the block is in as far as that is known
+	// without data; nil: it is the base.
+	around, made *doc.Style
+}
+
+// within returns the style of what is around with the keys laid over it; that itself when there are
+// none. The spaces above and below are those of the base: they belong to what is around as a whole.
+func (over *overlay) within(around, base *doc.Style) *doc.Style {
+	if len(over.set) == 0 {
+		return around
+	}
+	s := *around
+	s.SpaceBefore, s.SpaceAfter = base.SpaceBefore, base.SpaceAfter
+	return over.on(&s, nil)
+}
+
 // change names a style that keys of a block change.
 type change struct {
-	keys   *overlay
+	over   *overlay
 	around *doc.Style
 }
 
-// changed returns the style of what is around with keys of a block laid over it. The spaces above
-// and below are those of the base: they belong to what is around as a whole. It is made once for a
-// document.
-func (r *render) changed(keys *overlay) *doc.Style {
-	key := change{keys, r.around}
+// changed returns what keys make of the style of what is around. It is made once for a document.
+func (r *render) changed(k *keys) *doc.Style {
+	if r.around == k.around {
+		return k.made
+	}
+	key := change{k.over, r.around}
 	if made := r.changes[key]; made != nil {
 		return made
 	}
-	s := *r.around
-	s.SpaceBefore, s.SpaceAfter = r.plan.base.SpaceBefore, r.plan.base.SpaceAfter
 	if r.changes == nil {
 		r.changes = map[change]*doc.Style{}
 	}
-	made := keys.on(&s, nil)
+	made := k.over.within(r.around, r.plan.base)
 	r.changes[key] = made
 	return made
 }
@@ -175,7 +193,7 @@ func (r *render) changed(keys *overlay) *doc.Style {
 func (r *render) look(l *look) (*doc.Style, error) {
 	s := l.fixed
 	if l.bare && r.around != nil {
-		s = r.changed(&l.over)
+		s = r.changed(&keys{over: &l.over})
 	}
 	if l.name != nil {
 		v, err := r.eval(l.name)

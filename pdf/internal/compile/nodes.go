@@ -13,7 +13,7 @@ import (
 // common holds the keys that all blocks share.
 type common struct {
 	block  doc.Block
-	keys   *overlay   // what the block changes of the style of what is around; nil: nothing
+	keys   keys       // that change the style of what is around
 	look   *look      // nil: the block's style
 	mark   *plainText // bookmark that needs data
 	anchor *plainText // that needs data
@@ -22,8 +22,8 @@ type common struct {
 // fill returns the common keys with what needs data.
 func (n *common) fill(r *render) (doc.Block, error) {
 	b := n.block
-	if n.keys != nil && r.around != nil {
-		b.Style = r.changed(n.keys)
+	if n.keys.over != nil && r.around != nil {
+		b.Style = r.changed(&n.keys)
 	}
 	if n.look != nil {
 		var err error
