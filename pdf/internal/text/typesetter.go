@@ -191,8 +191,9 @@ func (t *Typesetter) Chain(q Query) (*Chain, error) {
 	if err := t.featured(q, faces.Primary().Face); err != nil {
 		return nil, err
 	}
-	q.Features = strings.Clone(q.Features)
-	c := &Chain{query: &q, mix: maphash.Comparable(t.seed, q), faces: faces}
+	own := q // so that a chain that is known takes no memory
+	own.Features = strings.Clone(q.Features)
+	c := &Chain{query: &own, mix: maphash.Comparable(t.seed, own), faces: faces}
 	if m := c.Match(); t.Synthetic {
 		c.bold, c.slanted = m.NoBold, m.NoItalic
 	}
@@ -203,7 +204,7 @@ func (t *Typesetter) Chain(q Query) (*Chain, error) {
 		c.space = nil // a text with a space will say what is missing
 	}
 	if t.chained.Add(1) <= mostChains {
-		t.chains.Store(q, c)
+		t.chains.Store(own, c)
 	}
 	return c, nil
 }
