@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"crypto/elliptic"
 	"errors"
+	"fmt"
 	"image"
 	"strings"
 	"testing"
@@ -84,6 +85,55 @@ func TestSignaturesHoldAfterFilling(t *testing.T) {
 	_, s, err := filled(t, e, closed, pdf.EditOptions{}, name)
 	if err != nil || len(s.VoidSignatures) != 1 {
 		t.Errorf("anew: %+v, %v", s, err)
+	}
+}
+
+// TestSignaturesHoldOverMiscountedPages: what is appended to a signed file leaves a page tree that
+// counts wrong or has pages without a type as it is; what is written anew has a sound one.
+func TestSignaturesHoldOverMiscountedPages(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, pdf.Config{})
+	a := newAuthority(t)
+	id := a.identity(t, "Ada", ecKey(t, elliptic.P256()))
+	var b []byte
+	b = append(b, "%PDF-1.7\n"...)
+	var table bytes.Buffer
+	for i, o := range []string{
+		`<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[4 0 R]/DA(/Helv 12 Tf 0 g)/DR<</Font<</Helv 5 0 R>>>>>>>>`,
+		`<</Type/Pages/Kids[3 0 R]/Count 7>>`,
+		`<</Parent 2 0 R/MediaBox[0 0 300 300]/Annots[4 0 R]/Resources<<>>>>`,
+		`<</Type/Annot/Subtype/Widget/FT/Tx/T(name)/Rect[20 20 200 50]/F 4/P 3 0 R/DA(/Helv 12 Tf 0 g)>>`,
+		`<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>`,
+	} {
+		fmt.Fprintf(&table, "%010d 00000 n \n", len(b))
+		b = fmt.Appendf(b, "%d 0 obj\n%s\nendobj\n", i+1, o)
+	}
+	b = fmt.Appendf(b, "xref\n0 6\n0000000000 65535 f \n%strailer\n<</Size 6/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n", table.Bytes(), len(b))
+	one := signed(t, e, b, pdf.SignRequest{Identity: id, Field: "first", Certify: pdf.CertifyFormFilling})
+	pages := func(file []byte) string { return pdftest.Info(t, pdftest.Write(t, "pages.pdf", file))["Pages"] }
+	if got := pages(one); got != "7" {
+		t.Errorf("signed it has %s pages: its tree was replaced", got)
+	}
+	full, _, err := filled(t, e, one, pdf.EditOptions{Incremental: true}, form.Value{Name: "name", Is: []string{"Zoë"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range [][]byte{full, signed(t, e, full, pdf.SignRequest{Identity: id, Field: "second"})} {
+		if !bytes.HasPrefix(file, one) {
+			t.Error("the bytes of the signed file have changed")
+		}
+		for _, v := range a.verdicts(t, e, file) {
+			if !v.Valid {
+				t.Errorf("%+v", v)
+			}
+		}
+	}
+	anew, _, err := filled(t, e, full, pdf.EditOptions{}, form.Value{Name: "name", Is: []string{"Ada"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := pages(anew); got != "1" {
+		t.Errorf("anew it has %s pages", got)
 	}
 }
 

@@ -48,16 +48,21 @@ func (l *Numbers) grow() {
 
 // Reset empties the list, and keeps some of its memory for the next one.
 func (l *Numbers) Reset() {
-	l.kept = append(l.kept, l.full[:min(len(l.full), keptBlocks-len(l.kept))]...)
+	for _, b := range l.full[:min(len(l.full), keptBlocks-len(l.kept))] {
+		clear(b)
+		l.kept = append(l.kept, b)
+	}
 	if clear(l.full); cap(l.full) > keptBlocks {
 		l.full = nil
 	}
+	clear(l.open)
 	l.full, l.open = l.full[:0], l.open[:0]
 }
 
 // Take returns the list, which keeps what memory it has of short ones, and empties it.
 func (l *Numbers) Take() Numbers {
 	taken := Numbers{open: bytes.Clone(l.open), full: l.full}
+	clear(l.open)
 	l.full, l.open = nil, l.open[:0]
 	return taken
 }

@@ -38,12 +38,7 @@ const span = 1 << 24
 // NewDraft returns the draft of all that a document has.
 func NewDraft(d *Document) *Draft {
 	e := newDraft(d, slices.Clone(d.Pages))
-	if d.tangled { // what is written has a tree
-		for i, p := range e.pages {
-			if p.Ref.IsZero() {
-				e.pages[i].Ref = e.add(p.Dict)
-			}
-		}
+	if d.circular { // what is written has a tree
 		e.pageTree()
 	}
 	return e
@@ -52,7 +47,7 @@ func NewDraft(d *Document) *Draft {
 // NewAddition returns a draft to which objects are added: the pages are those of the document,
 // whose list it shares and does not change.
 func NewAddition(d *Document) *Draft {
-	if d.tangled {
+	if d.circular {
 		return NewDraft(d)
 	}
 	return newDraft(d, d.Pages)

@@ -28,10 +28,10 @@ type Document struct {
 	Pages []Page
 	File  io.ReaderAt
 	Size  int64 // of the file, in bytes
-	// tangled says that the page tree is none as it has to be (ISO 32000-2, 7.7.3): a node comes
-	// again, is missing, is not said to be a page or has another number of pages than it says, or
-	// the root has a node above it.
-	tangled bool
+	// circular says that the page tree is none (ISO 32000-2, 7.7.3): a node comes again, or the
+	// root has one above it. miscounted says that readers may take it for another: a node is
+	// missing, is not said to be a page or has another number of pages than it says.
+	circular, miscounted bool
 	// unsigned is where the contents of a signature begin that is still to come; 0: there is none.
 	unsigned int64
 
@@ -136,17 +136,17 @@ func (w *walk) node(o cos.Object, from cos.Dict, depth int) error {
 	ref, _ := o.(cos.Ref)
 	if !ref.IsZero() {
 		if w.seen[ref] {
-			w.d.tangled = true
+			w.d.circular = true
 			return nil
 		}
 		w.seen[ref] = true
 	}
 	d, err := w.d.dict(o)
 	if err != nil || d == nil {
-		w.d.tangled = true
+		w.d.miscounted = true
 		return err
 	}
-	w.d.tangled = w.d.tangled || depth == 1 && d.Get("Parent") != nil
+	w.d.circular = w.d.circular || depth == 1 && d.Get("Parent") != nil
 	own := from
 	for _, key := range inherited {
 		if v := d.Get(key); v != nil {
@@ -165,16 +165,16 @@ func (w *walk) node(o cos.Object, from cos.Dict, depth int) error {
 			}
 		}
 		count, _ := w.d.Resolve(d.Get("Count")) // what cannot be read is another number
-		w.d.tangled = w.d.tangled || count != cos.Object(cos.Int(len(w.d.Pages)-before))
+		w.d.miscounted = w.d.miscounted || count != cos.Object(cos.Int(len(w.d.Pages)-before))
 		return nil
 	}
 	switch t, _ := d.Get("Type").(cos.Name); t {
 	case "Page":
 	case "Pages":
-		w.d.tangled = true // without kids
+		w.d.miscounted = true // without kids
 		return nil
 	default:
-		w.d.tangled = true
+		w.d.miscounted = true
 	}
 	for _, e := range own {
 		d = with(d, e.Key, e.Value)

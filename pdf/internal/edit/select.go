@@ -165,6 +165,10 @@ func (e *Draft) pageTree() {
 	}
 	nodes := make([]node, len(e.pages))
 	for i, p := range e.pages {
+		if p.Ref.IsZero() {
+			p.Ref = e.add(p.Dict)
+			e.pages[i].Ref = p.Ref
+		}
 		nodes[i] = node{p.Ref, with(p.Dict, "Type", cos.Name("Page")), 1}
 	}
 	for top := false; !top; {

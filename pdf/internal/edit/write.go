@@ -40,6 +40,9 @@ func (e *Draft) Write(ctx context.Context, w io.Writer, o WriteOptions) (cos.Sum
 	if b, ok := w.(*bytes.Buffer); ok {
 		b.Grow(int(min(e.expected(), mostExpected)))
 	}
+	if e.base.miscounted {
+		e.pageTree()
+	}
 	c := copier{e: e, to: map[uint32]cos.Ref{}, w: file}
 	e.change("Version", nil)
 	root, info := c.ref(e.root), cos.Ref{}

@@ -40,7 +40,7 @@ func (t *Typesetter) ShapeByTable(c *Chain, word string) (parts []Part, table bo
 func (s *Setter) Kept() (room int, texts bool) {
 	f, o := &s.fitter, &s.order
 	room = cap(s.items) + cap(s.lines) + cap(s.parts) + cap(s.long) + cap(s.glyphs) + cap(s.breaks) + cap(s.ends) + cap(s.figures) +
-		cap(s.points) + cap(f.chances) + cap(f.nodes) + cap(f.starts) + cap(f.route) +
+		cap(s.points) + cap(f.breakpoints) + cap(f.nodes) + cap(f.starts) + cap(f.route) +
 		cap(o.levels) + cap(o.visual) + cap(o.onLine)
 	return room, s.full != "" || s.decimal != "" || s.joined.Len() > 0 || s.pieces != nil || s.tabs != nil
 }

@@ -30,10 +30,10 @@ func (s *Setter) SetByReference(pieces []Piece, width doc.Length, o Options) ([]
 }
 
 type reference struct {
-	s       *Setter
-	chances []chance
-	nodes   []fitNode
-	active  []int32
+	s           *Setter
+	breakpoints []breakpoint
+	nodes       []fitNode
+	active      []int32
 }
 
 func (r *reference) set(full string) (bool, error) {
@@ -45,8 +45,8 @@ func (r *reference) set(full string) (bool, error) {
 	if len(s.items) == s.lineStart {
 		return false, nil
 	}
-	for _, c := range s.fitter.chances {
-		r.chances = append(r.chances, r.measured(chance{at: c.at, mandatory: c.mandatory}))
+	for _, c := range s.fitter.breakpoints {
+		r.breakpoints = append(r.breakpoints, r.measured(breakpoint{at: c.at, mandatory: c.mandatory}))
 	}
 	best, worst := r.pass()
 	if s.hyphenate && (best < 0 || worst > preTolerance) {
@@ -59,7 +59,7 @@ func (r *reference) set(full string) (bool, error) {
 		s.lineStart, s.segStart = items, items
 		return false, nil
 	}
-	s.fitter.chances, s.fitter.nodes = r.chances, r.nodes
+	s.fitter.breakpoints, s.fitter.nodes = r.breakpoints, r.nodes
 	s.total = true
 	return true, s.take(best)
 }
@@ -76,8 +76,8 @@ func (r *reference) sum(at int) (x, spaces doc.Length) {
 	return x, spaces
 }
 
-// measured is a chance between two items with its measures.
-func (r *reference) measured(c chance) chance {
+// measured is a breakpoint between two items with its measures.
+func (r *reference) measured(c breakpoint) breakpoint {
 	s := r.s
 	at, n := int(c.at), int(c.at)
 	for n > s.lineStart && s.items[n-1].Space {
@@ -96,12 +96,13 @@ func (r *reference) measured(c chance) chance {
 	return c
 }
 
-// hyphenate puts the hyphenation points of the words among the chances; false when there are none.
+// hyphenate puts the hyphenation points of the words among the breakpoints; false when there are
+// none.
 func (r *reference) hyphenate() bool {
 	s := r.s
-	var merged []chance
+	var merged []breakpoint
 	i := s.lineStart
-	for _, c := range r.chances {
+	for _, c := range r.breakpoints {
 		for ; i < int(c.at); i++ {
 			it := &s.items[i]
 			x, spaces := r.sum(i)
@@ -114,7 +115,7 @@ func (r *reference) hyphenate() bool {
 					panic("a point within a ligature")
 				}
 				from := x + it.kern + w
-				merged = append(merged, chance{
+				merged = append(merged, breakpoint{
 					at: int32(i), cut: p.bytes, hyphen: true, //nolint:gosec // G115: items of a paragraph
 					endX: from + s.hyphenWidth(it), startX: from, endS: spaces, startS: spaces,
 				})
@@ -122,22 +123,22 @@ func (r *reference) hyphenate() bool {
 		}
 		merged = append(merged, c)
 	}
-	found := len(merged) > len(r.chances)
-	r.chances = merged
+	found := len(merged) > len(r.breakpoints)
+	r.breakpoints = merged
 	return found
 }
 
-// pass finds the best way through the chances and returns its last node and its worst badness; -1
-// when some stretch is wider than the line.
+// pass finds the best way through the breakpoints and returns its last node and its worst badness;
+// -1 when some stretch is wider than the line.
 func (r *reference) pass() (best int32, worst int) {
-	r.nodes = append(r.nodes[:0], fitNode{chance: -1, before: -1, fit: 1})
+	r.nodes = append(r.nodes[:0], fitNode{breakpoint: -1, before: -1, fit: 1})
 	r.active = append(r.active[:0], 0)
-	for ci := range r.chances {
+	for ci := range r.breakpoints {
 		from := len(r.nodes)
-		mandatory := r.chances[ci].mandatory
+		mandatory := r.breakpoints[ci].mandatory
 		r.active = slices.DeleteFunc(r.active, func(ni int32) bool { return !r.line(ni, ci, from) || mandatory })
 		for ni := from; ni < len(r.nodes); ni++ {
-			r.active = append(r.active, int32(ni)) //nolint:gosec // G115: some by chance
+			r.active = append(r.active, int32(ni)) //nolint:gosec // G115: some for each breakpoint
 		}
 		if len(r.active) == 0 {
 			return -1, 0
@@ -152,14 +153,14 @@ func (r *reference) pass() (best int32, worst int) {
 	return best, int(r.nodes[best].worst)
 }
 
-// line weighs the line from node ni to chance ci; nodes[from:] are the best ways to it so far. It
-// reports whether a later chance may still end that line.
+// line weighs the line from node ni to breakpoint ci; nodes[from:] are the best ways to it so far.
+// It reports whether a later breakpoint may still end that line.
 func (r *reference) line(ni int32, ci, from int) bool {
-	s, c, n := r.s, &r.chances[ci], r.nodes[ni]
+	s, c, n := r.s, &r.breakpoints[ci], r.nodes[ni]
 	var startX, startS doc.Length
 	hyphenBefore, indent := false, s.indents[0]
-	if n.chance >= 0 {
-		b := &r.chances[n.chance]
+	if n.breakpoint >= 0 {
+		b := &r.breakpoints[n.breakpoint]
 		startX, startS, hyphenBefore, indent = b.startX, b.startS, b.hyphen && !b.mandatory, s.indents[1]
 		if b.cut == 0 && int(b.at) < len(s.items) {
 			startX += s.items[b.at].kern
@@ -180,7 +181,7 @@ func (r *reference) line(ni int32, ci, from int) bool {
 	default:
 		ratio = min(int64(free)*1000/int64(2*s.pieces[0].Size), 50_000)
 	}
-	made := fitNode{chance: int32(ci), before: ni} //nolint:gosec // G115: chances of a paragraph
+	made := fitNode{breakpoint: int32(ci), before: ni} //nolint:gosec // G115: breakpoints of a paragraph
 	hyphen := c.hyphen && !c.mandatory
 	if hyphen {
 		if made.ladder = n.ladder + 1; made.ladder > 2 {
@@ -205,13 +206,13 @@ func (r *reference) line(ni int32, ci, from int) bool {
 	default:
 		made.fit = 3
 	}
-	if d := made.fit - n.fit; n.chance >= 0 && (d > 1 || d < -1) {
+	if d := made.fit - n.fit; n.breakpoint >= 0 && (d > 1 || d < -1) {
 		made.demerits += 1000
 	}
 	if c.mandatory && hyphenBefore {
 		made.demerits += 5000
 	}
-	if c.mandatory && spaces == 0 && n.chance >= 0 && free > s.width*2/3 {
+	if c.mandatory && spaces == 0 && n.breakpoint >= 0 && free > s.width*2/3 {
 		made.demerits += 1000
 	}
 	for i := from; i < len(r.nodes); i++ {

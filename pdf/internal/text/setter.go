@@ -115,7 +115,7 @@ func (s *Setter) Close() {
 		t: s.t, items: emptied(s.items), lines: emptied(s.lines), parts: emptied(s.parts), long: emptied(s.long), glyphs: emptied(s.glyphs),
 		breaks: emptied(s.breaks), ends: emptied(s.ends), figures: emptied(s.figures),
 		points: emptied(s.points),
-		fitter: fitter{chances: emptied(f.chances), nodes: emptied(f.nodes), starts: emptied(f.starts), route: emptied(f.route)},
+		fitter: fitter{breakpoints: emptied(f.breakpoints), nodes: emptied(f.nodes), starts: emptied(f.starts), route: emptied(f.route)},
 		order:  order{visual: emptied(o.visual), onLine: emptied(o.onLine)},
 	}
 	s.t.setters.Put(s)

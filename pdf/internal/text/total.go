@@ -38,8 +38,8 @@ const (
 	noLimit       = math.MaxInt64
 )
 
-// chance is a place where a line may end. The next one begins with items[at].
-type chance struct {
+// breakpoint is a place where a line may end. The next one begins with items[at].
+type breakpoint struct {
 	at        int32
 	cut       int32      // within items[at]: bytes that stay on the line before; 0: none
 	hyphen    bool       // the line ends with one, there already or not
@@ -50,20 +50,20 @@ type chance struct {
 	startS    doc.Length
 }
 
-// fitNode is the best way to a chance for one class of tightness and one run of hyphens.
+// fitNode is the best way to a breakpoint for one class of tightness and one run of hyphens.
 type fitNode struct {
-	chance   int32
-	before   int32 // index of the node that the line begins at
-	demerits int64
-	fit      int8 // 0 tight, 1 decent, 2 loose, 3 very loose
-	ladder   int8
-	worst    int32 // the worst badness up to here
+	breakpoint int32
+	before     int32 // index of the node that the line begins at
+	demerits   int64
+	fit        int8 // 0 tight, 1 decent, 2 loose, 3 very loose
+	ladder     int8
+	worst      int32 // the worst badness up to here
 }
 
-// fitStart is a chance that a way leads to and that lines begin at.
+// fitStart is a breakpoint that a way leads to and that lines begin at.
 type fitStart struct {
 	from, to int32      // its nodes
-	room     doc.Length // a line from here to a chance has so much more than the endX of that
+	room     doc.Length // a line from here to a breakpoint has so much more than the endX of that
 	spaces   doc.Length // up to here
 	hyphen   bool       // the line before ends with one
 	full     bool       // lines from here are full
@@ -71,11 +71,11 @@ type fitStart struct {
 
 // fitter is the memory of total fit.
 type fitter struct {
-	chances []chance // between items, then those within words that the last pass met
-	between int      // how many of the former there are
-	nodes   []fitNode
-	starts  []fitStart
-	route   []int32
+	breakpoints []breakpoint // between items, then those within words that the last pass met
+	between     int          // how many of the former there are
+	nodes       []fitNode
+	starts      []fitStart
+	route       []int32
 
 	// The limits of a pass.
 	badness, demerits int64
@@ -102,10 +102,10 @@ func (s *Setter) setTotal(full string) (bool, error) {
 	return true, s.take(best)
 }
 
-// addAll appends the items of the whole paragraph, and a chance at each opportunity.
+// addAll appends the items of the whole paragraph, and a breakpoint at each opportunity.
 func (s *Setter) addAll(full string) error {
 	f := &s.fitter
-	f.chances = f.chances[:0]
+	f.breakpoints = f.breakpoints[:0]
 	m := fitMeasure{next: s.lineStart}
 	pos, bi := 0, 0
 	for pi := range s.pieces {
@@ -124,28 +124,28 @@ func (s *Setter) addAll(full string) error {
 				return err
 			}
 			if atBreak {
-				s.addChance(&m, hard)
+				s.addBreakpoint(&m, hard)
 			}
 			pos = stop
 		}
 	}
 	// A paragraph whose last line is closed by a line feed has none behind it.
-	if n := len(f.chances); n == 0 || !f.chances[n-1].mandatory || int(f.chances[n-1].at) < len(s.items) {
-		s.addChance(&m, true)
+	if n := len(f.breakpoints); n == 0 || !f.breakpoints[n-1].mandatory || int(f.breakpoints[n-1].at) < len(s.items) {
+		s.addBreakpoint(&m, true)
 	}
-	f.between = len(f.chances)
+	f.between = len(f.breakpoints)
 	return nil
 }
 
-// fitMeasure is the sum of the items up to a chance.
+// fitMeasure is the sum of the items up to a breakpoint.
 type fitMeasure struct {
 	next       int        // index of the item behind it
 	x, spaces  doc.Length // all
 	endX, endS doc.Length // up to the last that is no space
 }
 
-// addChance appends a chance behind the last item.
-func (s *Setter) addChance(m *fitMeasure, mandatory bool) {
+// addBreakpoint appends a breakpoint behind the last item.
+func (s *Setter) addBreakpoint(m *fitMeasure, mandatory bool) {
 	f := &s.fitter
 	for ; m.next < len(s.items); m.next++ {
 		it := &s.items[m.next]
@@ -156,7 +156,7 @@ func (s *Setter) addChance(m *fitMeasure, mandatory bool) {
 			m.endX, m.endS = m.x, m.spaces
 		}
 	}
-	c := chance{
+	c := breakpoint{
 		at: int32(m.next), mandatory: mandatory, //nolint:gosec // G115: items of a paragraph
 		endX: m.endX, endS: m.endS, startX: m.x, startS: m.spaces,
 	}
@@ -169,14 +169,14 @@ func (s *Setter) addChance(m *fitMeasure, mandatory bool) {
 			c.hyphen = strings.HasSuffix(last.Part.Text, "-")
 		}
 	}
-	f.chances = append(f.chances, c)
+	f.breakpoints = append(f.breakpoints, c)
 }
 
-// fit finds the best way through the chances and returns its last node; -1 when some stretch is
+// fit finds the best way through the breakpoints and returns its last node; -1 when some stretch is
 // wider than the line.
 func (s *Setter) fit() int32 {
 	f := &s.fitter
-	limit := usualDemerits * int64(f.chances[f.between-1].startX/max(s.width, 1)+2)
+	limit := usualDemerits * int64(f.breakpoints[f.between-1].startX/max(s.width, 1)+2)
 	if s.hyphenate {
 		best := s.fitPass(preTolerance, noLimit, false)
 		if best >= 0 && f.nodes[best].demerits > demeritsOf(preTolerance) {
@@ -212,12 +212,12 @@ func (s *Setter) fitPass(badness, demerits int64, hyphenate bool) int32 {
 	// A line with more badness has too many demerits by itself.
 	f.badness = max(min(badness, int64(math.Sqrt(float64(demerits)))-linePenalty), 0)
 	f.loosest = min(int64(math.Sqrt(float64((f.badness+1)*10_000))), maxStretchRatio)
-	f.chances = f.chances[:f.between]
-	f.nodes = append(f.nodes[:0], fitNode{chance: -1, before: -1, fit: 1})
+	f.breakpoints = f.breakpoints[:f.between]
+	f.nodes = append(f.nodes[:0], fitNode{breakpoint: -1, before: -1, fit: 1})
 	f.starts = append(f.starts[:0], fitStart{to: 1, room: s.width - s.indents[0]})
 	from, x, spaces := s.lineStart, doc.Length(0), doc.Length(0)
 	for i := range f.between {
-		c := f.chances[i]
+		c := f.breakpoints[i]
 		if hyphenate {
 			s.reachWithin(from, int(c.at), x, spaces)
 		}
@@ -252,12 +252,12 @@ func (s *Setter) reachWithin(from, to int, x, spaces doc.Length) {
 				size := s.pieces[it.Piece].Size
 				for _, p := range s.hyphenPoints(i) {
 					w := Scale(p.units, size, it.Part.Face)
-					c := chance{
+					c := breakpoint{
 						at: int32(i), cut: p.bytes, hyphen: true, //nolint:gosec // G115: items of a paragraph
 						endX: x + w + hyphen, startX: x + w, endS: spaces, startS: spaces,
 					}
-					f.chances = append(f.chances, c)
-					s.reach(len(f.chances)-1, &c)
+					f.breakpoints = append(f.breakpoints, c)
+					s.reach(len(f.breakpoints)-1, &c)
 				}
 			}
 		}
@@ -276,8 +276,8 @@ func (s *Setter) mayEnd(x, spaces doc.Length) bool {
 	return false
 }
 
-// reach finds the best ways to chance ci, which is c.
-func (s *Setter) reach(ci int, c *chance) {
+// reach finds the best ways to breakpoint ci, which is c.
+func (s *Setter) reach(ci int, c *breakpoint) {
 	f := &s.fitter
 	from, full := len(f.nodes), false
 	for i := range f.starts {
@@ -313,7 +313,7 @@ func (s *Setter) reach(ci int, c *chance) {
 				d += shortLast
 			}
 		}
-		line := fitNode{chance: int32(ci), demerits: d, fit: class(ratio), worst: int32(b)} //nolint:gosec // G115: chances of a paragraph; at most worstBadness
+		line := fitNode{breakpoint: int32(ci), demerits: d, fit: class(ratio), worst: int32(b)} //nolint:gosec // G115: breakpoints of a paragraph; at most worstBadness
 		for before := st.from; before < st.to; before++ {
 			f.extend(before, line, from, c.hyphen && !c.mandatory)
 		}
@@ -326,7 +326,7 @@ func (s *Setter) reach(ci int, c *chance) {
 	}
 	if f.nodes = f.prune(from); len(f.nodes) > from {
 		st := fitStart{
-			from: int32(from), to: int32(len(f.nodes)), //nolint:gosec // G115: a few by chance
+			from: int32(from), to: int32(len(f.nodes)), //nolint:gosec // G115: a few for each breakpoint
 			room: s.width - s.indents[1] + c.startX, spaces: c.startS, hyphen: c.hyphen && !c.mandatory,
 		}
 		if c.cut == 0 && int(c.at) < len(s.items) {
@@ -363,8 +363,8 @@ func (f *fitter) extend(before int32, line fitNode, from int, hyphen bool) {
 	f.nodes = append(f.nodes, line)
 }
 
-// prune returns the nodes less those of nodes[from:], which are of one chance, that are not on the
-// best way: what one class of tightness saves behind them is the demerits of one pair of uneven
+// prune returns the nodes less those of nodes[from:], which are of one breakpoint, that are not on
+// the best way: what one class of tightness saves behind them is the demerits of one pair of uneven
 // lines at most, and a way with fewer hyphens in a row has no other disadvantage.
 func (f *fitter) prune(from int) []fitNode {
 	made := f.nodes[from:]
@@ -440,14 +440,14 @@ func (s *Setter) take(best int32) error {
 	f := &s.fitter
 	f.route = f.route[:0]
 	for n := best; n > 0; n = f.nodes[n].before {
-		f.route = append(f.route, f.nodes[n].chance)
+		f.route = append(f.route, f.nodes[n].breakpoint)
 	}
 	item, gone := int32(-1), int32(0) // bytes of the item's word that earlier lines have
 	for _, ci := range slices.Backward(f.route) {
 		if err := s.ctx.Err(); err != nil {
 			return err
 		}
-		c := &f.chances[ci]
+		c := &f.breakpoints[ci]
 		if c.cut == 0 {
 			s.closeLine(int(c.at), c.mandatory)
 			continue
