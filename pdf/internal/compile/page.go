@@ -145,8 +145,9 @@ func (c *compiler) runningContent(n *strictyaml.Node, path, what string) (r runn
 	if !ok {
 		return r
 	}
-	c.running = true
-	defer func() { c.running = false }()
+	around := c.around
+	c.running, c.around = true, nil
+	defer func() { c.running, c.around = false, around }()
 	for _, e := range [...]struct {
 		key string
 		to  *[]block

@@ -178,6 +178,9 @@ func (r *render) watermark(w *watermark) (*doc.Watermark, error) {
 
 func (r *render) running(s running) (out doc.Running, err error) {
 	out.Identity = s.identity
+	around := r.around
+	r.around = nil
+	defer func() { r.around = around }()
 	for _, e := range [...]struct {
 		from []block
 		to   *[]doc.Node

@@ -59,6 +59,20 @@ func TestKeysChangeTheStyleOfWhatIsAround(t *testing.T) {
 	}
 }
 
+// TestRunningContentIsInNoSection: a header has the base style, whatever that of its section, and
+// of the section around that.
+func TestRunningContentIsInNoSection(t *testing.T) {
+	t.Parallel()
+	const src = "quire: 1\nname: x\nlang: en\ntitle: X\ntheme: none\n" +
+		"styles:\n  base: {size: 11pt, leading: 15pt}\n  small: {size: 7pt, leading: 9pt, color: \"#b00020\"}\n  changed: {weight: bold}\nbody:\n" +
+		"  - section:\n      do:\n        - section:\n            header: {all: [{text: B, KEY}, {row: {cells: [A, {text: B, KEY}]}}, {table: {columns: [{head: H}], rows: [[{text: B, KEY}]]}}]}\n" +
+		"            do: [{text: A}]\n          style: small\n    style: small\n"
+	e := newEffects(t)
+	if e.want(strings.ReplaceAll(src, "KEY", "weight: bold")) != e.want(strings.ReplaceAll(src, "KEY", "style: changed")) {
+		t.Error("a key of a header changes the style of its section")
+	}
+}
+
 // TestKeysOfAColumnChangeTheStyleOfItsTable: also those of a table in something of a style.
 func TestKeysOfAColumnChangeTheStyleOfItsTable(t *testing.T) {
 	t.Parallel()
