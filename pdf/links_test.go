@@ -33,7 +33,7 @@ func TestLinksAndOutline(t *testing.T) {
 		t.Errorf("%d links, %d with an element", a, b)
 	}
 	untagged, _ := render(t, e, pdf.RenderOptions{}, note("X", 1))
-	if s := unpack(t, untagged); strings.Contains(s, "/SD[") || strings.Contains(s, "StructElem") || strings.Contains(s, "BDC") {
+	if s := unpack(t, untagged); strings.Contains(s, "/SD[") || strings.Contains(s, "StructTreeRoot") || strings.Contains(s, "BDC") {
 		t.Error("a plain document has structure")
 	}
 }

@@ -91,7 +91,7 @@ func TestProtectedDocumentOpensWithItsPasswords(t *testing.T) {
 // inflated or not; the metadata are when that was asked.
 func TestProtectedFileHasNoClearText(t *testing.T) {
 	e := newEngine(t, pdf.Config{})
-	words := []string{"ecret", "Confidential", "example.com", "StructElem", "Quire", "doc-17"}
+	words := []string{"ecret", "Confidential", "example.com", "StructTreeRoot", "Quire", "doc-17"}
 	for _, plain := range []bool{false, true} {
 		body, _ := render(t, e, pdf.RenderOptions{
 			Standards: []standard.ID{standard.PDFUA2}, Time: frozen, DocumentID: "doc-17",

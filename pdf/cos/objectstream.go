@@ -16,12 +16,15 @@ type head struct {
 	like int // where an earlier one begins that begins alike, from 1; 0: there is none
 }
 
-// alikes is how many beginnings of objects are told apart, and alikeLen how long they are: of the
-// structure elements, the type is part of it.
+// alikes is how many beginnings of objects are told apart, and alikeLen how long they are at most:
+// of structure elements, which have no Type, eight bytes are enough, "<</S/TD/".
 const (
 	alikes   = 32
 	alikeLen = 24
 )
+
+// typed is how an object begins that has a Type.
+var typed = binary.LittleEndian.Uint64([]byte("<</Type/"))
 
 // RawObject is one of several objects that are in PDF syntax, one after the other: End is where it
 // ends, a line feed behind it included.
@@ -125,7 +128,10 @@ func (w *Writer) likeBefore(end int) {
 		return
 	}
 	b := w.body[h.at : h.at+alikeLen]
-	x := binary.LittleEndian.Uint64(b) + 3*binary.LittleEndian.Uint64(b[8:]) + 5*binary.LittleEndian.Uint64(b[16:])
+	x := binary.LittleEndian.Uint64(b)
+	if x == typed {
+		x += 3*binary.LittleEndian.Uint64(b[8:]) + 5*binary.LittleEndian.Uint64(b[16:])
+	}
 	last := &w.alike[x*0x9E3779B97F4A7C15>>59]
 	h.like = int(*last)
 	*last = int32(h.at + 1) //nolint:gosec // G115: bounded by Limits.OutputBytes

@@ -274,7 +274,7 @@ func (h *head) fits(e *Elem) bool {
 // of makes h the head of e in PDF syntax. PDF 1.7 has no namespaces, and there ns is zero; a
 // heading beneath the lowest that it has is one of that.
 func (h *head) of(e *Elem, ns cos.Ref) {
-	b := append(h.body[:0], "<</Type/StructElem/S"...)
+	b := append(h.body[:0], "<</S"...)
 	if ns.IsZero() {
 		b = (&Elem{Type: e.Type, Level: min(e.Level, MostLevels17)}).AppendName(b)
 	} else {

@@ -267,7 +267,7 @@ func TestElementsLikeTheOneBefore(t *testing.T) {
 			if e.Colspan > 1 {
 				entry += "/A A"
 			}
-			want = append(want, fmt.Sprintf("<</Type/StructElem%s/K %d>>", entry, mcid))
+			want = append(want, fmt.Sprintf("<<%s/K %d>>", entry, mcid))
 			if err := tree.Finish(&of); err != nil {
 				t.Fatal(err)
 			}
