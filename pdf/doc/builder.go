@@ -80,6 +80,12 @@ func (b *Builder) Footer(r Running) *Builder {
 	return b
 }
 
+// Background sets what covers the sheets, such as a letterhead.
+func (b *Builder) Background(r Running) *Builder {
+	b.doc.Background = r
+	return b
+}
+
 // Watermark sets a text behind the content of every page.
 func (b *Builder) Watermark(w Watermark) *Builder {
 	b.doc.Watermark = &w

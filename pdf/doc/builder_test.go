@@ -18,6 +18,7 @@ func TestBuilderSetsEveryFieldOfADocument(t *testing.T) {
 		Theme(doc.DefaultTheme(doc.Style{Size: 9 * doc.Pt})).
 		Header(doc.Running{All: []doc.Node{&doc.Rule{}}}).
 		Footer(doc.Running{Odd: []doc.Node{&doc.Rule{}}}).
+		Background(doc.Running{First: []doc.Node{&doc.Rule{}}}).
 		Watermark(doc.Watermark{Text: "Draft"}).
 		Viewer(doc.Viewer{HideToolbar: true}).
 		Attach(doc.Attachment{Name: "a.txt"}).

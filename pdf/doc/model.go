@@ -663,9 +663,14 @@ type Document struct {
 	Theme     *Theme // nil: none
 	Header    Running
 	Footer    Running
-	Watermark *Watermark
-	Footnotes Footnotes
-	Viewer    Viewer
+	// Background covers the sheets, beneath everything but Page.Background and a watermark: its
+	// blocks begin at the top left corner of the sheet and are as wide as the sheet. Like a header,
+	// it is repeated and no part of the document's structure. It has no tables, and does not print
+	// the number of pages.
+	Background Running
+	Watermark  *Watermark
+	Footnotes  Footnotes
+	Viewer     Viewer
 	// Attachments are the files that the document carries.
 	Attachments []Attachment
 	// Outline is shown in the place of the bookmarks of the blocks; nil: these are.

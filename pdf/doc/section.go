@@ -23,6 +23,8 @@ type Section struct {
 	// Header and Footer take the place of those around; nil: they stay. First is the first page
 	// of the section, and odd or even is the number that a page shows.
 	Header, Footer *Running
+	// Background takes the place of that around; nil: it stays.
+	Background *Running
 	// Watermark replaces the watermark of the document or outer section; nil: keeps it. An empty
 	// one draws nothing.
 	Watermark *Watermark

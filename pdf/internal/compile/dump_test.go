@@ -33,6 +33,7 @@ func dump(t *testing.T, d *doc.Document) (string, error) {
 	}
 	w.running("header", &d.Header)
 	w.running("footer", &d.Footer)
+	w.running("background", &d.Background)
 	for n, err := range d.Body {
 		if err != nil {
 			return w.b.String(), err
@@ -214,6 +215,7 @@ func (w *dumper) node(n doc.Node) {
 		}
 		w.running("header", n.Header)
 		w.running("footer", n.Footer)
+		w.running("background", n.Background)
 		for n, err := range n.Body {
 			if err != nil {
 				w.err = err

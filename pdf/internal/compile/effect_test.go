@@ -239,7 +239,7 @@ func TestNoKeyOfAMappingIsWithoutEffect(t *testing.T) {
 		"a family of fonts bold", "a family of fonts italic", "a family of fonts bold-italic", "fonts families", "fonts fallback", "a style extends",
 	}
 	shared := map[string]string{ // mappings that take in the keys of another one, which is judged
-		"svg": "image", "heading": "text", "a footer": "a header", "a border of a table": "a border", "rows": "a row",
+		"svg": "image", "heading": "text", "a footer": "a header", "a background": "a header", "a border of a table": "a border", "rows": "a row",
 	}
 	kinds := compile.Kinds()
 	for _, m := range compile.Mappings() {
@@ -273,7 +273,7 @@ func effectCases() (all []effectCase) {
 	head := func(text string) string { return page("@", 1, text) }
 	add("a template", head(`{text: "${n | number(2)} ${12.25 | number(1)} [l](https://example.com/) x^[note]"}`),
 		"locale", "de", "filename", `"f-${n}.pdf"`, "standard", "pdf/a-4", "rounding", "up", "meta", "{author: A}", "header", "{all: [{text: head}]}",
-		"footer", "{all: [{text: foot}]}", "watermark", "{text: W}", "footnotes", "{number-format: alpha}", "viewer", "{fit-window: true}",
+		"footer", "{all: [{text: foot}]}", "background", "{all: [{text: sheet}]}", "watermark", "{text: W}", "footnotes", "{number-format: alpha}", "viewer", "{fit-window: true}",
 		"attach", "[{name: a.txt, text: b, type: text/plain}]", "outline", "{headings: 1}", "theme", "default", "fonts", "{subset: exact}")
 	bare := "quire: 1\nname: x\nlang: en\ntitle: T\n@\nbody: [{text: \"%s\"}]\n"
 	add("a template", fmt.Sprintf(bare, "x"), "page", "{size: A5}", "styles", "{base: {size: 20pt}}")
@@ -329,7 +329,7 @@ func effectCases() (all []effectCase) {
 	add("box", page("", 1, "{box: {do: [{text: a}], @}}"), "border", "hairline", "background", `"#eef1f7"`, "height", "30mm")
 	add("columns", page("", 1, "{columns: {do: [{text: a}, {text: b}, {text: c}, {text: d}], @}}"), "count", "3", "gap", "20mm", "balance", "false")
 	add("section", page("header: {all: [{text: h}]}\nfooter: {all: [{text: \"${page()}\"}]}", 1, "{section: {do: [{text: a}], @}}"), "page", "{size: A5}", "valign", "bottom",
-		"header", "{all: [{text: i}]}", "footer", "{all: [{text: i}]}", "watermark", "{text: W}", "part", "true", "number-from", "9", "number-format", "roman")
+		"header", "{all: [{text: i}]}", "footer", "{all: [{text: i}]}", "background", "{all: [{text: i}]}", "watermark", "{text: W}", "part", "true", "number-from", "9", "number-format", "roman")
 	add("toc", page("", 1, "{toc: {@}}", "{heading: A, level: 1}", "{heading: B, level: 2}"), "levels", "1", "leader", "none", "title", "Contents", "reserve", "2")
 	add("place", page("", 1, "{place: {x: 10mm, y: 10mm, width: 60mm, do: [{box: {background: \"#dddddd\", do: [{text: a}]}}], @}}"), "height", "1mm", "layer", "over", "rotate", "90")
 	add("rule", page("", 1, "{rule: {@}}"), "thickness", "2pt", "color", `"#a01020"`)

@@ -44,6 +44,7 @@ a template
  components {<a component>}
  header <a header>
  footer <a footer>
+ background <a background>
  watermark <a watermark>
  footnotes <footnotes>
  viewer <viewer>
@@ -51,9 +52,7 @@ a template
  outline <an outline> | [<an entry>]
  body! [<a block>]
  protect- any
- background- any
  sign- any
- toc- any
 a theme
  quire! int=1..1
  theme 'default' | 'none'
@@ -145,6 +144,8 @@ a header
  other [<a block>]
  all [<a block>]
 a footer
+ + a header
+a background
  + a header
 a watermark
  text text
@@ -263,6 +264,7 @@ section
  valign 'top' | 'middle' | 'bottom'
  header <a header>
  footer <a footer>
+ background <a background>
  watermark <a watermark>
  part flag
  number-from int=1..1000000

@@ -53,6 +53,7 @@ type Plan struct {
 	spans           [][]part // what each span of a text prints, by its number
 	vars            []planVar
 	header, footer  running
+	background      running
 	watermark       *watermark
 	viewer          doc.Viewer
 	attachments     []attachment
@@ -311,6 +312,7 @@ func (c *compiler) document(root *strictyaml.Node) {
 	}
 	c.plan.header = c.runningContent(o.get("header"), "header", "header")
 	c.plan.footer = c.runningContent(o.get("footer"), "footer", "footer")
+	c.plan.background = c.runningContent(o.get("background"), "background", "background")
 	c.viewer(o.get("viewer"))
 	c.attachments(o.get("attach"))
 	c.outline(o.get("outline"))

@@ -119,7 +119,7 @@ func shape(what string) string {
 		return "write {head: TEXT}"
 	case "page":
 		return "write {size: A4}"
-	case "a header", "a footer":
+	case "a header", "a footer", "a background":
 		return "say on which pages, as in {all: [{text: Hello}]}"
 	case "data":
 		return "write a name, a colon, a space and a type, as in name: string"

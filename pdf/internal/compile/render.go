@@ -143,6 +143,9 @@ func (r *render) document() (*doc.Document, error) {
 	if d.Footer, err = r.running(p.footer); err != nil {
 		return nil, err
 	}
+	if d.Background, err = r.running(p.background); err != nil {
+		return nil, err
+	}
 	if r.static == withData {
 		if d.Attachments, err = r.attachments(); err != nil {
 			return nil, err

@@ -9,6 +9,7 @@ type sectionNode struct {
 	common
 	page           *doc.Master // nil: that around
 	header, footer *running    // nil: those around
+	background     *running    // nil: that around
 	watermark      *watermark  // nil: that around
 	from           int
 	numbering      doc.Numbering
@@ -28,13 +29,14 @@ func (c *compiler) sectionBlock(b *blockSource) block {
 		page.VAlign = c.valign(v, o.at("valign"))
 		n.page = &page
 	}
-	if v := o.get("header"); v != nil {
-		r := c.runningContent(v, o.at("header"), "header")
-		n.header = &r
-	}
-	if v := o.get("footer"); v != nil {
-		r := c.runningContent(v, o.at("footer"), "footer")
-		n.footer = &r
+	for _, r := range [...]struct {
+		key string
+		to  **running
+	}{{"header", &n.header}, {"footer", &n.footer}, {"background", &n.background}} {
+		if v := o.get(r.key); v != nil {
+			content := c.runningContent(v, o.at(r.key), r.key)
+			*r.to = &content
+		}
 	}
 	mayHave(o, "watermark", &n.watermark, c.watermark)
 	mayHave(o, "number-from", &n.from, c.integerIn(1, 1_000_000))
@@ -60,7 +62,7 @@ func (n *sectionNode) emit(r *render, out sink) error {
 	for _, side := range [...]struct {
 		from *running
 		to   **doc.Running
-	}{{n.header, &s.Header}, {n.footer, &s.Footer}} {
+	}{{n.header, &s.Header}, {n.footer, &s.Footer}, {n.background, &s.Background}} {
 		if side.from == nil {
 			continue
 		}

@@ -130,7 +130,12 @@ func (c *content) mark(el *tag.Elem, art layout.Artifact) error {
 	c.unmark()
 	c.open, c.elem, c.artifact = true, el, art
 	if el == nil {
-		c.b = append(c.b, artifacts[art]...)
+		if c.b = append(c.b, artifacts[art]...); art == layout.ArtifactBackground { // which needs its box
+			c.num(hundredths(c.pi.w))
+			c.b = append(c.b, ' ')
+			c.num(hundredths(c.pi.h))
+			c.b = append(c.b, "]>>BDC\n"...)
+		}
 		return nil
 	}
 	if err := c.e.add(el); err != nil {
@@ -165,12 +170,13 @@ const withContent = "<</MCID "
 
 // artifacts opens the artifacts, by kind (14.8.2.2.2).
 var artifacts = [...]string{
-	layout.ArtifactNone:      "/Artifact BMC\n",
-	layout.ArtifactLayout:    "/Artifact<</Type/Layout>>BDC\n",
-	layout.ArtifactHeader:    "/Artifact<</Type/Pagination/Subtype/Header>>BDC\n",
-	layout.ArtifactFooter:    "/Artifact<</Type/Pagination/Subtype/Footer>>BDC\n",
-	layout.ArtifactRepeat:    "/Artifact<</Type/Pagination>>BDC\n",
-	layout.ArtifactWatermark: "/Artifact<</Type/Pagination/Subtype/Watermark>>BDC\n",
+	layout.ArtifactNone:       "/Artifact BMC\n",
+	layout.ArtifactLayout:     "/Artifact<</Type/Layout>>BDC\n",
+	layout.ArtifactHeader:     "/Artifact<</Type/Pagination/Subtype/Header>>BDC\n",
+	layout.ArtifactFooter:     "/Artifact<</Type/Pagination/Subtype/Footer>>BDC\n",
+	layout.ArtifactRepeat:     "/Artifact<</Type/Pagination>>BDC\n",
+	layout.ArtifactWatermark:  "/Artifact<</Type/Pagination/Subtype/Watermark>>BDC\n",
+	layout.ArtifactBackground: "/Artifact<</Type/Background/BBox[0 0 ",
 }
 
 // The operators that a standard has a word on.

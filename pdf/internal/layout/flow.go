@@ -92,7 +92,7 @@ func pass(ctx context.Context, d *doc.Document, o Options, sink Sink, known, fou
 		f.base = &doc.Style{}
 	}
 	f.region = &mem.region
-	*f.region = region{master: sized(d.Page), header: &d.Header, footer: &d.Footer, watermark: d.Watermark}
+	*f.region = region{master: sized(d.Page), header: &d.Header, footer: &d.Footer, background: &d.Background, watermark: d.Watermark}
 	f.within = env{style: f.base, lang: d.Lang}
 	m.footnotes, m.around = &d.Footnotes, f.env
 	m.outline = d.OutlineLevels

@@ -13,12 +13,13 @@ type Artifact uint8
 
 // The kinds of artifacts (ISO 32000-2, 14.8.2.2.2).
 const (
-	ArtifactNone      Artifact = iota
-	ArtifactLayout             // rules, borders, backgrounds, decoration
-	ArtifactHeader             // running header
-	ArtifactFooter             // running footer
-	ArtifactRepeat             // header rows printed again on a later page
-	ArtifactWatermark          // text behind the page
+	ArtifactNone       Artifact = iota
+	ArtifactLayout              // rules, borders, backgrounds, decoration
+	ArtifactHeader              // running header
+	ArtifactFooter              // running footer
+	ArtifactRepeat              // header rows printed again on a later page
+	ArtifactWatermark           // text behind the page
+	ArtifactBackground          // what covers the sheet
 )
 
 // PieceStyle tells how the items of a line that belong to one piece are drawn.

@@ -12,6 +12,7 @@ import (
 type region struct {
 	master         doc.Master
 	header, footer *doc.Running
+	background     *doc.Running
 	numbering      doc.Numbering
 	from           int // number of its first page; 0: the pages are counted on
 	first          int // its first page in the file; 0: there is none yet
@@ -84,6 +85,9 @@ func (f *flow) regionOf(n *doc.Section) (*region, error) {
 	}
 	if n.Footer != nil {
 		r.footer = n.Footer
+	}
+	if n.Background != nil {
+		r.background = n.Background
 	}
 	if n.Watermark != nil {
 		r.watermark = n.Watermark

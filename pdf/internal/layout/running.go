@@ -184,6 +184,9 @@ func (f *flow) dress() error {
 		inset := f.inset()
 		f.painter.frame(inset, inset, f.master.Width-2*inset, f.master.Height-2*inset, b)
 	}
+	if err := f.drawBackground(); err != nil {
+		return err
+	}
 	waits := false
 	for _, art := range [2]Artifact{ArtifactHeader, ArtifactFooter} {
 		if wantsTotal(f.picked(art)) {
@@ -258,6 +261,33 @@ func (f *flow) drawRunning(art Artifact, total string) error {
 	f.running.wrong = len(f.m.problems)+f.m.omitted > told
 	st.draw(&f.painter, f.left, y)
 	return nil
+}
+
+// drawBackground lays what covers the sheet beneath all else that is on the page.
+func (f *flow) drawBackground() error {
+	nodes := lists(f.background)[pick(f.background, f.first == f.page.Number, f.label)]
+	if len(nodes) == 0 || f.running.wrong {
+		return nil
+	}
+	src := nodes[0].Common().Src
+	if wantsTotal(nodes) {
+		f.running.wrong = true
+		return f.m.survive(failed(at(src, "L317", "the background has a table, or the number of pages, which is not known when it is drawn")))
+	}
+	told := len(f.m.problems) + f.m.omitted
+	f.m.art, f.m.page = ArtifactBackground, numeral(f.label, f.numbering)
+	st, err := f.m.stack(nodes, env{style: f.base, width: f.master.Width, lang: f.doc.Lang})
+	f.m.art, f.m.page = ArtifactNone, ""
+	if err != nil {
+		return err
+	}
+	if h := st.size(); h > f.master.Height {
+		err = f.m.survive(failed(at(src, "L317", "the background is %s high, the sheet %s", mm(h), mm(f.master.Height))))
+	}
+	f.running.wrong = len(f.m.problems)+f.m.omitted > told
+	above := f.page.Beneath
+	f.page.Beneath = append(f.painter.layer(nil, &entry{b: st}, 0, 0), above...)
+	return err
 }
 
 // late makes what had to wait for the number of pages.

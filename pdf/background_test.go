@@ -1,0 +1,52 @@
+package pdf_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"example.com/quire/pdf"
+	"example.com/quire/pdf/doc"
+)
+
+// TestBackgroundLiesBeneathThePage: a background is the first that a page draws, an artifact with
+// the sheet as its box; each page has that of its kind, and a section its own or none.
+func TestBackgroundLiesBeneathThePage(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, pdf.Config{})
+	only := func(s string) []doc.Node { return []doc.Node{para(s)} }
+	body, _ := render(t, e, pdf.RenderOptions{Standards: compliant, Time: frozen}, func(b *doc.Builder) error {
+		b.Title("T").Lang("en").Background(doc.Running{First: only("letter"), Other: only("next")})
+		b.Text("one").PageBreak().Text("two")
+		b.Section(doc.Section{Background: &doc.Running{}}, func(b *doc.Builder) { b.Text("three") })
+		b.Section(doc.Section{Background: &doc.Running{All: only("own")}}, func(b *doc.Builder) { b.Text("four") })
+		return nil
+	})
+	page := regexp.MustCompile(`^<</Length \d+>>BT\n(/Artifact<</Type/Background/BBox\[0 0 595\.28 841\.89\]>>BDC\n)?`)
+	var has []bool
+	for object := range strings.SplitSeq(unpack(t, body), " 0 obj\n") {
+		if m := page.FindStringSubmatch(object); m != nil {
+			has = append(has, m[1] != "")
+		}
+	}
+	if len(has) != 4 || !has[0] || !has[1] || has[2] || !has[3] {
+		t.Errorf("pages that begin with a background: %v", has)
+	}
+}
+
+// TestBackgroundThatCannotBe names the place of what is wrong, once.
+func TestBackgroundThatCannotBe(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, pdf.Config{})
+	for name, tt := range map[string]struct{ block, want string }{
+		"too high":        {"{spacer: 300mm}", "the background is 300.0 mm high, the sheet 297.0 mm"},
+		"number of pages": {`{text: "${pages()}"}`, "the number of pages"},
+		"table":           {"{table: {columns: [{}], rows: [[a]]}}", "has a table"},
+		"note":            {`{text: "a^[b]"}`, "a footnote is allowed in the body"},
+	} {
+		_, err := renderText(t, e, "quire: 1\nname: x\nlang: en\ntitle: T\nbackground:\n  all: ["+tt.block+"]\nbody: [{text: a}, {page-break: true}, {text: b}]\n", "{}")
+		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Count(err.Error(), "background.all[0]") != 1 || !strings.Contains(err.Error(), "t.yaml:6:") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
