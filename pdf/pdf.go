@@ -214,8 +214,14 @@ type RenderOptions struct {
 	// it names, where the signature is shown. Without a name the signature is invisible. If its
 	// Time is zero, the Time above is used. An invalid request is an *OptionError, and a failing
 	// key or time-stamp authority ErrSigner; w does not hold a complete document then. nil: not
-	// signed.
+	// signed, unless the document itself asks for it.
 	Sign *SignRequest
+	// Signers has the keys of documents that ask for a signature (doc.Signing, in a template
+	// `sign`), which Sign overrides. A signature that is asked for and cannot be made is an error:
+	// ErrSigner.
+	Signers Signers
+	// Draft leaves a document unsigned that asks for a signature itself: it is for previews.
+	Draft bool
 	// Rand is the source of the key and the initialisation vectors of an encrypted document; nil:
 	// crypto/rand, and the document is not deterministic. A source that repeats itself gives
 	// several documents one key: use it in tests only.
@@ -299,6 +305,11 @@ func (e *Engine) write(ctx context.Context, w io.Writer, d *doc.Document, o Rend
 	var m *SourceMap
 	if o.SourceMap {
 		m = &SourceMap{}
+	}
+	if o.Sign == nil && d.Signing != nil && !o.Draft {
+		if o.Sign, err = asked(ctx, d.Signing, o.Signers); err != nil {
+			return nil, err
+		}
 	}
 	if o.Sign == nil {
 		return e.emitMapped(ctx, w, d, to, m)

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"strings"
@@ -49,15 +50,23 @@ type SignRequest struct {
 }
 
 // Certification says which changes an author's signature allows (ISO 32000-2, 12.8.2.2).
-type Certification uint8
+type Certification = doc.Certification
 
 // The certifications.
 const (
-	NoCertification    Certification = iota
-	CertifyNoChanges                 // nothing
-	CertifyFormFilling               // filling fields and signing
-	CertifyAnnotations               // filling fields, signing and notes
+	NoCertification    = doc.NoCertification
+	CertifyNoChanges   = doc.CertifyNoChanges   // nothing
+	CertifyFormFilling = doc.CertifyFormFilling // filling fields and signing
+	CertifyAnnotations = doc.CertifyAnnotations // filling fields, signing and notes
 )
+
+// Signers has the keys that documents ask for by their names (doc.Signing). It is safe for
+// concurrent use.
+type Signers interface {
+	// Identity returns the signer of a name. An error says that there is none, or that its key
+	// cannot be used now.
+	Identity(ctx context.Context, name string) (*sign.Identity, error)
+}
 
 type (
 	// Verdict is the result for one signature.
@@ -274,6 +283,32 @@ func (c *chains) check(id *sign.Identity) (room int, err error) {
 	}
 	c.known[string(how)] = room
 	return room, nil
+}
+
+// asked returns what a document asks for, with the key.
+func asked(ctx context.Context, s *doc.Signing, keys Signers) (*SignRequest, error) {
+	wrong := func(suggestion, format string, a ...any) error {
+		return diag.Fail(s.Src.Place(Diagnostic{
+			Code: diag.CodeSigner, Message: fmt.Sprintf(format, a...), Suggestion: suggestion,
+		}))
+	}
+	if keys == nil {
+		return nil, wrong("", "the document is to be signed by %q, and there are no signers", s.Signer)
+	}
+	id, err := keys.Identity(ctx, s.Signer)
+	switch {
+	case err != nil:
+		return nil, wrong("", "the document is to be signed by %q: %v", s.Signer, err)
+	case s.Level == doc.LevelBT && id.TSA == nil:
+		return nil, wrong("write level: B-B", "the signer %q has no time-stamp authority, which level B-T needs", s.Signer)
+	case s.Level == doc.LevelBB && id.TSA != nil:
+		without := *id
+		without.TSA = nil
+		id = &without
+	}
+	return &SignRequest{
+		Identity: id, Field: s.Field, Name: s.Name, Reason: s.Reason, Location: s.Location, Contact: s.Contact, Certify: s.Certify,
+	}, nil
 }
 
 // whileRendering says how a document is signed as it is written; ctx is that of the rendering.

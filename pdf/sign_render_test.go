@@ -2,6 +2,7 @@ package pdf_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/elliptic"
 	"crypto/sha256"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"example.com/quire/pdf/pdftest"
 	"example.com/quire/pdf/sign"
 	"example.com/quire/pdf/standard"
+	"example.com/quire/pdf/template"
 )
 
 // agreement has a place for a signature on its second page.
@@ -169,5 +171,82 @@ func TestRenderingIsSignedOrFails(t *testing.T) {
 	}
 	if _, err := e.Build(t.Context(), &bytes.Buffer{}, pdf.RenderOptions{Time: testTime, Sign: &pdf.SignRequest{Identity: good}}, agreement); err != nil {
 		t.Errorf("the good one: %v", err)
+	}
+}
+
+// keyring has signers by their names.
+type keyring map[string]*sign.Identity
+
+// Identity implements pdf.Signers.
+func (k keyring) Identity(_ context.Context, name string) (*sign.Identity, error) {
+	if id := k[name]; id != nil {
+		return id, nil
+	}
+	return nil, errors.New("no such signer")
+}
+
+// TestTemplatesAskForTheirSignature: a template says who signs, where it is shown, and what is said
+// of it; a document in Go says the same. A request of its own goes before, and a draft has none.
+func TestTemplatesAskForTheirSignature(t *testing.T) {
+	t.Parallel()
+	e, a := newEngine(t, pdf.Config{}), newAuthority(t)
+	stamped := a.identity(t, "Bob", ecKey(t, elliptic.P256()))
+	server := a.stampAuthority(t)
+	stamped.TSA = &sign.TSA{URL: server.URL, HTTP: server.Client()}
+	keys := keyring{"ada": a.identity(t, "Ada", ecKey(t, elliptic.P256())), "bob": stamped}
+	made := func(asked string, o pdf.RenderOptions) ([]byte, error) {
+		plan, err := e.Compile(t.Context(), pdf.Source{File: "t.yaml", Text: []byte("quire: 1\nname: x\nlang: en\ntitle: T\ndata: {no: string}\nsign: {" + asked +
+			"}\nbody: [{text: a}, {field: signature, name: bank.place, label: Signature of the bank}]\n")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Time = testTime
+		var out bytes.Buffer
+		_, err = e.Render(t.Context(), &out, plan, template.JSON([]byte(`{"no": "17"}`)), o)
+		return out.Bytes(), err
+	}
+	const whole = `signer: ada, field: bank.place, name: Ada L., reason: "Statement ${no}", location: Bern, contact: "bank@example.com", certify: fill`
+	body, err := made(whole, pdf.RenderOptions{Signers: keys})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := a.verdicts(t, e, body)
+	if len(v) != 1 || !v[0].Valid || !v[0].CoversFile || v[0].Level != "B-B" || v[0].Field != "bank.place" || v[0].Reason != "Statement 17" || v[0].Location != "Bern" || v[0].Certifies != 2 {
+		t.Errorf("%+v", v)
+	}
+	if text := pdftest.Text(t, pdftest.Write(t, "signed.pdf", body)); !strings.Contains(text, "Ada L.") || !strings.Contains(text, "Statement 17") {
+		t.Errorf("shown is %q", text)
+	}
+	for level, want := range map[string]string{"signer: bob": "B-T", "signer: bob, level: B-T": "B-T", "signer: bob, level: B-B": "B-B"} {
+		if body, err = made(level, pdf.RenderOptions{Signers: keys}); err != nil || a.verdicts(t, e, body)[0].Level != want {
+			t.Errorf("%s: %v", level, err)
+		}
+	}
+	other := pdf.RenderOptions{Signers: keys, Sign: &pdf.SignRequest{Identity: stamped, Reason: "asked for"}}
+	if body, err = made(whole, other); err != nil || a.verdicts(t, e, body)[0].Reason != "asked for" {
+		t.Errorf("a request of its own: %v", err)
+	}
+	if body, err = made(whole, pdf.RenderOptions{Draft: true}); err != nil || len(a.verdicts(t, e, body)) != 0 {
+		t.Errorf("a draft: %v", err)
+	}
+	for asked, want := range map[string]string{
+		"signer: eve":                    `"eve": no such signer`,
+		"signer: ada, level: B-T":        "has no time-stamp authority",
+		"signer: ada, field: bank.other": `no signature field "bank.other"`,
+	} {
+		body, err := made(asked, pdf.RenderOptions{Signers: keys})
+		if !errors.Is(err, pdf.ErrSigner) || !strings.Contains(fmt.Sprint(diagnosticsOf(err)), want) || bytes.Contains(body, []byte("%%EOF")) {
+			t.Errorf("%s: %v", asked, err)
+		}
+	}
+	if _, err := made(whole, pdf.RenderOptions{}); !errors.Is(err, pdf.ErrSigner) || !strings.Contains(err.Error(), "t.yaml:6:") {
+		t.Errorf("without signers: %v", err)
+	}
+	body, _ = render(t, e, pdf.RenderOptions{Time: testTime, Signers: keys}, func(b *doc.Builder) error {
+		b.Sign(doc.Signing{Signer: "ada", Field: "parties.bank", Reason: "Built"})
+		return agreement(b)
+	})
+	if v := a.verdicts(t, e, body); len(v) != 1 || !v[0].Valid || v[0].Reason != "Built" {
+		t.Errorf("%+v", v)
 	}
 }

@@ -86,6 +86,12 @@ func (b *Builder) Background(r Running) *Builder {
 	return b
 }
 
+// Sign asks for a signature.
+func (b *Builder) Sign(s Signing) *Builder {
+	b.doc.Signing = &s
+	return b
+}
+
 // Watermark sets a text behind the content of every page.
 func (b *Builder) Watermark(w Watermark) *Builder {
 	b.doc.Watermark = &w

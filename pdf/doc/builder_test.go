@@ -19,6 +19,7 @@ func TestBuilderSetsEveryFieldOfADocument(t *testing.T) {
 		Header(doc.Running{All: []doc.Node{&doc.Rule{}}}).
 		Footer(doc.Running{Odd: []doc.Node{&doc.Rule{}}}).
 		Background(doc.Running{First: []doc.Node{&doc.Rule{}}}).
+		Sign(doc.Signing{Signer: "broker"}).
 		Watermark(doc.Watermark{Text: "Draft"}).
 		Viewer(doc.Viewer{HideToolbar: true}).
 		Attach(doc.Attachment{Name: "a.txt"}).

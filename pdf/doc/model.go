@@ -671,6 +671,7 @@ type Document struct {
 	Watermark  *Watermark
 	Footnotes  Footnotes
 	Viewer     Viewer
+	Signing    *Signing // the signature that is asked for; nil: none
 	// Attachments are the files that the document carries.
 	Attachments []Attachment
 	// Outline is shown in the place of the bookmarks of the blocks; nil: these are.

@@ -4,9 +4,14 @@ package compile_test
 
 import (
 	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/x509"
+	"crypto/x509/pkix"
 	"fmt"
 	"image"
 	"image/png"
+	"math/big"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +20,7 @@ import (
 
 	"example.com/quire/pdf"
 	"example.com/quire/pdf/internal/compile"
+	"example.com/quire/pdf/sign"
 	"example.com/quire/pdf/standard"
 	"example.com/quire/pdf/template"
 )
@@ -31,6 +37,7 @@ const (
 type effects struct {
 	t   *testing.T
 	eng *pdf.Engine
+	key keyring
 	had map[string]string // outcomes by their source
 }
 
@@ -53,7 +60,36 @@ func newEffects(t *testing.T) *effects {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &effects{t: t, eng: eng, had: map[string]string{}}
+	return &effects{t: t, eng: eng, key: newKeyring(t), had: map[string]string{}}
+}
+
+// documentTime is that of all outcomes.
+var documentTime = time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC)
+
+// keyring signs with one key, whatever it is called, which gives equal signatures of equal files.
+type keyring struct{ id *sign.Identity }
+
+// Identity implements pdf.Signers.
+func (k keyring) Identity(context.Context, string) (*sign.Identity, error) { return k.id, nil }
+
+func newKeyring(t *testing.T) keyring {
+	t.Helper()
+	public, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "TEST ONLY"}, KeyUsage: x509.KeyUsageDigitalSignature,
+		NotBefore: documentTime.AddDate(-1, 0, 0), NotAfter: documentTime.AddDate(1, 0, 0),
+	}
+	raw, err := x509.CreateCertificate(nil, c, c, public, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, err = x509.ParseCertificate(raw); err != nil {
+		t.Fatal(err)
+	}
+	return keyring{&sign.Identity{Key: key, Chain: []*x509.Certificate{c}}}
 }
 
 const effectData = `{"list": [{"name": "Ada", "sum": 1.25, "group": "x"}, {"name": "Bob", "sum": 2.125, "group": "y"}, {"name": "Cy", "sum": 2.5, "group": "y"}], "yes": true, "n": 1234.125}`
@@ -73,7 +109,7 @@ func (e *effects) outcome(src string) (out string, problems error) {
 	}
 	var buf bytes.Buffer
 	res, err := e.eng.Render(e.t.Context(), &buf, plan, template.JSON([]byte(data)), pdf.RenderOptions{
-		Standards: []standard.ID{standard.PDFUA2}, Time: time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC),
+		Standards: []standard.ID{standard.PDFUA2}, Time: documentTime, Signers: e.key,
 	})
 	out = fmt.Sprint(err)
 	if err == nil {
@@ -231,6 +267,7 @@ func TestNoKeyOfAMappingIsWithoutEffect(t *testing.T) {
 		e.judge(c.mapping, c.key, c.value, strings.Split(c.template, other)...)
 	}
 	needed := []string{ // without which a template is refused, which other tests hold
+		"a signing signer", "a signing level", // signers and levels are judged in pdf.TestTemplatesAskForTheirSignature
 		"a template quire", "a template name", "a template lang", "a template title", "a template body", "a theme quire", "an imported file quire",
 		"a block with for for", "a block with for do", "a block with if if", "a block with if do", "a component do", "a family of fonts regular",
 		"a tab stop at", "row cells", "box do", "columns do", "section do", "place x", "place y", "place width", "place do", "barcode value", "field name", "field label", "an option value", "switch cases",
@@ -273,7 +310,7 @@ func effectCases() (all []effectCase) {
 	head := func(text string) string { return page("@", 1, text) }
 	add("a template", head(`{text: "${n | number(2)} ${12.25 | number(1)} [l](https://example.com/) x^[note]"}`),
 		"locale", "de", "filename", `"f-${n}.pdf"`, "standard", "pdf/a-4", "rounding", "up", "meta", "{author: A}", "header", "{all: [{text: head}]}",
-		"footer", "{all: [{text: foot}]}", "background", "{all: [{text: sheet}]}", "watermark", "{text: W}", "footnotes", "{number-format: alpha}", "viewer", "{fit-window: true}",
+		"footer", "{all: [{text: foot}]}", "background", "{all: [{text: sheet}]}", "sign", "{signer: broker}", "watermark", "{text: W}", "footnotes", "{number-format: alpha}", "viewer", "{fit-window: true}",
 		"attach", "[{name: a.txt, text: b, type: text/plain}]", "outline", "{headings: 1}", "theme", "default", "fonts", "{subset: exact}")
 	bare := "quire: 1\nname: x\nlang: en\ntitle: T\n@\nbody: [{text: \"%s\"}]\n"
 	add("a template", fmt.Sprintf(bare, "x"), "page", "{size: A5}", "styles", "{base: {size: 20pt}}")
@@ -303,6 +340,8 @@ func effectCases() (all []effectCase) {
 	add("footnotes", noted, "restart", "section", "number-format", "roman", "style", "loud")
 	add("viewer", page("viewer: {@}", 1, "{text: x}"), "page-layout", "two-page-left", "page-mode", "thumbnails", "direction", "r2l", "print-scaling", "none",
 		"duplex", "simplex", "copies", "2", "hide-toolbar", "true", "hide-menubar", "true", "hide-window-ui", "true", "fit-window", "true", "center-window", "true")
+	add("a signing", page("sign: {signer: broker, @}", 1, "{field: signature, name: f, label: l}"), "field", "f", "name", "N", "reason", "R", "location", "L",
+		"contact", "C", "certify", "fill")
 	add("an attached file", page("attach: [{text: t, name: a.csv, @}]", 1, "{text: x}"), "type", "text/plain", "relationship", "data", "description", "D", "if", "n < 0")
 	add("an attached file", page("attach: [{name: a.txt, @}]", 1, "{text: x}"), "text", "t", "file", "wide.png")
 	add("an attached file", page("attach: [{file: wide.png, @}]", 1, "{text: x}"), "name", "other.png")

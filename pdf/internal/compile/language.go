@@ -51,8 +51,8 @@ a template
  attach [<an attached file>]
  outline <an outline> | [<an entry>]
  body! [<a block>]
+ sign <a signing>
  protect- any
- sign- any
 a theme
  quire! int=1..1
  theme 'default' | 'none'
@@ -174,6 +174,15 @@ viewer
  hide-window-ui flag
  fit-window flag
  center-window flag
+a signing
+ signer! word
+ field word
+ name text
+ reason text
+ location text
+ contact text
+ level 'B-B' | 'B-T'
+ certify 'none' | 'fill' | 'annotate'
 an attached file
  file word
  text text

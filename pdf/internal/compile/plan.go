@@ -55,6 +55,7 @@ type Plan struct {
 	header, footer  running
 	background      running
 	watermark       *watermark
+	signing         *signing
 	viewer          doc.Viewer
 	attachments     []attachment
 	outline         []outlineItem
@@ -314,6 +315,7 @@ func (c *compiler) document(root *strictyaml.Node) {
 	c.plan.footer = c.runningContent(o.get("footer"), "footer", "footer")
 	c.plan.background = c.runningContent(o.get("background"), "background", "background")
 	c.viewer(o.get("viewer"))
+	c.signing(o.get("sign"))
 	c.attachments(o.get("attach"))
 	c.outline(o.get("outline"))
 	if v := o.need("body"); v != nil && c.filled(v, "body", "blocks") {

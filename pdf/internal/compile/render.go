@@ -146,6 +146,9 @@ func (r *render) document() (*doc.Document, error) {
 	if d.Background, err = r.running(p.background); err != nil {
 		return nil, err
 	}
+	if d.Signing, err = r.signing(p.signing); err != nil {
+		return nil, err
+	}
 	if r.static == withData {
 		if d.Attachments, err = r.attachments(); err != nil {
 			return nil, err

@@ -1,0 +1,37 @@
+package doc
+
+// Signing asks for a signature of the document while it is made, as PAdES. Who makes it has the
+// keys: pdf.RenderOptions.Signers.
+type Signing struct {
+	Src    *Source
+	Signer string // name of the key
+	// Field is the full name of the signature field in which the signature is shown; empty: it is
+	// invisible.
+	Field string
+	// Name is the signer, by default the common name of the certificate. Viewers show Reason,
+	// Location and Contact.
+	Name, Reason, Location, Contact string
+	Level                           SignatureLevel
+	Certify                         Certification
+}
+
+// SignatureLevel is a level of PAdES (ETSI EN 319 142-1).
+type SignatureLevel uint8
+
+// The levels.
+const (
+	LevelAuto SignatureLevel = iota // B-T if the signer has a time-stamp authority, else B-B
+	LevelBB                         // without a time stamp
+	LevelBT                         // with one; a signer without an authority is an error
+)
+
+// Certification says which changes an author's signature allows (ISO 32000-2, 12.8.2.2).
+type Certification uint8
+
+// The certifications.
+const (
+	NoCertification    Certification = iota
+	CertifyNoChanges                 // nothing
+	CertifyFormFilling               // filling fields and signing
+	CertifyAnnotations               // filling fields, signing and notes
+)
