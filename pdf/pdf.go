@@ -220,6 +220,10 @@ type RenderOptions struct {
 	// `sign`), which Sign overrides. A signature that is asked for and cannot be made is an error:
 	// ErrSigner.
 	Signers Signers
+	// Signature is the Result.Signature of an earlier rendering of a document that asks for its
+	// signature: if it is valid for the bytes of this one, it is written again, without a key; else
+	// the error is ErrSigner. It must be of level B-B. nil: the document is signed anew.
+	Signature []byte
 	// Draft leaves a document unsigned that asks for a signature itself: it is for previews.
 	Draft bool
 	// Rand is the source of the key and the initialisation vectors of an encrypted document; nil:
@@ -244,6 +248,9 @@ type Result struct {
 	Fonts         []FontUse
 	Warnings      []Diagnostic
 	Map           *SourceMap // nil unless RenderOptions.SourceMap is set
+	// Signature is the signature in the file, CMS signed data in DER; nil: the file is not signed.
+	// With it the same file can be made again by RenderOptions.Signature.
+	Signature []byte
 
 	ranges *emit.Ranges // nil: there are none
 }
@@ -307,20 +314,22 @@ func (e *Engine) write(ctx context.Context, w io.Writer, d *doc.Document, o Rend
 		m = &SourceMap{}
 	}
 	if o.Sign == nil && d.Signing != nil && !o.Draft {
-		if o.Sign, err = asked(ctx, d.Signing, o.Signers); err != nil {
+		if o.Sign, err = asked(ctx, d.Signing, &o); err != nil {
 			return nil, err
 		}
 	}
 	if o.Sign == nil {
 		return e.emitMapped(ctx, w, d, to, m)
 	}
-	if to.Sign, err = e.whileRendering(ctx, *o.Sign, &o); err != nil {
+	var made []byte
+	if to.Sign, err = e.whileRendering(ctx, *o.Sign, &o, &made); err != nil {
 		return nil, err
 	}
 	r, err := e.emitMapped(ctx, w, d, to, m)
 	if err != nil {
 		return nil, err
 	}
+	r.Signature = made
 	r.Deterministic = r.Deterministic && o.Sign.Identity.Deterministic()
 	return r, nil
 }

@@ -285,17 +285,30 @@ func (c *chains) check(id *sign.Identity) (room int, err error) {
 	return room, nil
 }
 
-// asked returns what a document asks for, with the key.
-func asked(ctx context.Context, s *doc.Signing, keys Signers) (*SignRequest, error) {
+// asked returns what a document asks for, with the key, or the certificates of a signature that
+// there is already.
+func asked(ctx context.Context, s *doc.Signing, o *RenderOptions) (*SignRequest, error) {
 	wrong := func(suggestion, format string, a ...any) error {
 		return diag.Fail(s.Src.Place(Diagnostic{
 			Code: diag.CodeSigner, Message: fmt.Sprintf(format, a...), Suggestion: suggestion,
 		}))
 	}
-	if keys == nil {
+	var id *sign.Identity
+	var err error
+	switch {
+	case o.Signature != nil:
+		if made, err := sign.Parse(o.Signature); err != nil {
+			return nil, signing(err)
+		} else if made.Token != nil {
+			return nil, wrong("", "the signature that was kept is of level B-T, which cannot be written again")
+		} else {
+			id = made.Identity()
+		}
+	case o.Signers == nil:
 		return nil, wrong("", "the document is to be signed by %q, and there are no signers", s.Signer)
+	default:
+		id, err = o.Signers.Identity(ctx, s.Signer)
 	}
-	id, err := keys.Identity(ctx, s.Signer)
 	switch {
 	case err != nil:
 		return nil, wrong("", "the document is to be signed by %q: %v", s.Signer, err)
@@ -312,7 +325,8 @@ func asked(ctx context.Context, s *doc.Signing, keys Signers) (*SignRequest, err
 }
 
 // whileRendering says how a document is signed as it is written; ctx is that of the rendering.
-func (e *Engine) whileRendering(ctx context.Context, r SignRequest, o *RenderOptions) (*emit.Signature, error) {
+// made gets the signature.
+func (e *Engine) whileRendering(ctx context.Context, r SignRequest, o *RenderOptions, made *[]byte) (*emit.Signature, error) {
 	if r.Time.IsZero() {
 		r.Time = o.Time
 	}
@@ -321,7 +335,7 @@ func (e *Engine) whileRendering(ctx context.Context, r SignRequest, o *RenderOpt
 		return nil, &OptionError{Field: "protect", Got: "a document that is signed", Want: "one of both: encrypted files are not signed"}
 	case r.Rect != [4]float64{} || r.Page > 1:
 		return nil, &OptionError{Field: "box", Got: "a place on a page", Want: "a signature field of the document, by its name"}
-	case r.Identity != nil && r.Identity.Key == nil:
+	case r.Identity != nil && r.Identity.Key == nil && o.Signature == nil:
 		return nil, &OptionError{Field: "key", Got: "none", Want: "a key, or PrepareSign for one that is elsewhere"}
 	}
 	room, err := e.checked(&r)
@@ -331,22 +345,41 @@ func (e *Engine) whileRendering(ctx context.Context, r SignRequest, o *RenderOpt
 	s := r.signature()
 	return &emit.Signature{
 		Field: r.Field, Dict: s.Dict(), Certify: r.Certify != NoCertification, Shown: r.shown(),
-		By: &cos.Signature{Hash: r.Identity.Hash(), Room: room, Sign: func(digest []byte) ([]byte, error) {
-			draft, err := r.Identity.Begin(digest)
+		By: &cos.Signature{Hash: r.Identity.Hash(), Room: room, Sign: func(digest []byte) (cms []byte, err error) {
+			if cms = o.Signature; cms != nil {
+				err = stillValid(cms, digest)
+			} else {
+				cms, err = signedBy(ctx, r.Identity, digest)
+			}
 			if err != nil {
 				return nil, signing(err)
 			}
-			signature, err := draft.Sign()
-			if err != nil {
-				return nil, signing(err)
-			}
-			cms, err := draft.Finish(ctx, signature)
-			if err != nil {
-				return nil, signing(err)
-			}
+			*made = cms
 			return cms, nil
 		}},
 	}, nil
+}
+
+// signedBy signs a digest.
+func signedBy(ctx context.Context, id *sign.Identity, digest []byte) ([]byte, error) {
+	draft, err := id.Begin(digest)
+	if err != nil {
+		return nil, err
+	}
+	signature, err := draft.Sign()
+	if err != nil {
+		return nil, err
+	}
+	return draft.Finish(ctx, signature)
+}
+
+// stillValid returns an error where a signature is not one of these bytes.
+func stillValid(cms, digest []byte) error {
+	s, err := sign.Parse(cms)
+	if err != nil {
+		return err
+	}
+	return s.Verify(digest)
 }
 
 // mayClaim judges what a file claims once it is signed. A claim cannot be taken back without

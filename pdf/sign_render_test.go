@@ -185,6 +185,40 @@ func (k keyring) Identity(_ context.Context, name string) (*sign.Identity, error
 	return nil, errors.New("no such signer")
 }
 
+// TestSignaturesAreWrittenAgain: with the signature of the first rendering the same file is made
+// without a key, whatever kind the key was; a document that differs in a letter is refused, and so
+// is a signature of level B-T.
+func TestSignaturesAreWrittenAgain(t *testing.T) {
+	t.Parallel()
+	e, a := newEngine(t, pdf.Config{}), newAuthority(t)
+	signing := func(text string) func(*doc.Builder) error {
+		return func(b *doc.Builder) error {
+			b.Text(text).Sign(doc.Signing{Signer: "ada", Field: "parties.bank", Reason: "Built"})
+			return agreement(b)
+		}
+	}
+	for name, id := range a.identities(t) {
+		first, res := render(t, e, pdf.RenderOptions{Time: testTime, Signers: keyring{"ada": id}}, signing("one"))
+		again, same := render(t, e, pdf.RenderOptions{Time: testTime, Signature: res.Signature}, signing("one"))
+		if !bytes.Equal(first, again) || !bytes.Equal(res.Signature, same.Signature) || len(res.Signature) == 0 {
+			t.Errorf("%s: another file", name)
+		}
+		var out bytes.Buffer
+		if _, err := e.Build(t.Context(), &out, pdf.RenderOptions{Time: testTime, Signature: res.Signature}, signing("two")); !errors.Is(err, pdf.ErrSigner) || bytes.Contains(out.Bytes(), []byte("%%EOF")) {
+			t.Errorf("%s: another text: %v", name, err)
+		}
+	}
+	id := a.identity(t, "Ada", ecKey(t, elliptic.P256()))
+	server := a.stampAuthority(t)
+	id.TSA = &sign.TSA{URL: server.URL, HTTP: server.Client()}
+	_, res := render(t, e, pdf.RenderOptions{Time: testTime, Signers: keyring{"ada": id}}, signing("one"))
+	for what, kept := range map[string][]byte{"B-T": res.Signature, "no signature": []byte("x")} {
+		if _, err := e.Build(t.Context(), &bytes.Buffer{}, pdf.RenderOptions{Time: testTime, Signature: kept}, signing("one")); !errors.Is(err, pdf.ErrSigner) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
 // TestTemplatesAskForTheirSignature: a template says who signs, where it is shown, and what is said
 // of it; a document in Go says the same. A request of its own goes before, and a draft has none.
 func TestTemplatesAskForTheirSignature(t *testing.T) {

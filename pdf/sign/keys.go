@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
+	"slices"
 
 	"software.sslmate.com/src/go-pkcs12"
 )
@@ -121,29 +122,30 @@ func (i *Identity) Add(certs ...*x509.Certificate) {
 // ordered puts the certificate of the key first, and behind each the one that issued it; others go.
 func (i *Identity) ordered() *Identity {
 	from := i.Chain
-	i.Chain = nil
 	for _, c := range from {
-		if i.Key != nil && len(i.Chain) == 0 && isOf(i.Key.Public(), c) {
-			i.Chain = append(i.Chain, c)
+		if i.Key != nil && isOf(i.Key.Public(), c) {
+			i.Chain = chainOf(c, from)
+			break
 		}
 	}
-	for len(i.Chain) > 0 && len(i.Chain) <= len(from) {
-		last := i.Chain[len(i.Chain)-1]
+	return i // without one, Check says what is wrong
+}
+
+// chainOf returns a certificate, and behind each the one that issued it, of those that there are.
+func chainOf(leaf *x509.Certificate, from []*x509.Certificate) []*x509.Certificate {
+	chain := []*x509.Certificate{leaf}
+	for len(chain) <= len(from) {
+		last := chain[len(chain)-1]
 		if bytes.Equal(last.RawIssuer, last.RawSubject) {
 			break
 		}
-		n := len(i.Chain)
-		for _, c := range from {
-			if bytes.Equal(c.RawSubject, last.RawIssuer) && last.CheckSignatureFrom(c) == nil && n == len(i.Chain) {
-				i.Chain = append(i.Chain, c)
-			}
-		}
-		if n == len(i.Chain) {
+		at := slices.IndexFunc(from, func(c *x509.Certificate) bool {
+			return bytes.Equal(c.RawSubject, last.RawIssuer) && last.CheckSignatureFrom(c) == nil
+		})
+		if at < 0 {
 			break
 		}
+		chain = append(chain, from[at])
 	}
-	if len(i.Chain) == 0 {
-		i.Chain = from // Check says what is wrong
-	}
-	return i
+	return chain
 }

@@ -307,6 +307,11 @@ func (s *Signed) Algorithm() string {
 	return name + ", " + s.Hash.String()
 }
 
+// Identity returns the signer with the certificates of its chain that came along, without its key.
+func (s *Signed) Identity() *Identity {
+	return &Identity{Chain: chainOf(s.Signer, s.Certificates), PSS: s.alg.oid.Equal(oidPSS)}
+}
+
 // Weak says why the algorithms are too weak to prove anything, empty when they are not.
 func (s *Signed) Weak() string {
 	inner := s.Hash
