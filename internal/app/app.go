@@ -70,14 +70,15 @@ type App struct {
 	Blobs   *blob.Store
 	Reports record.Reports
 
-	cfg    *config.Config
-	log    *slog.Logger
-	now    func() time.Time
-	web    *web.App
-	access *api.Access
-	routes *api.API
-	health *web.Health
-	close  []func(context.Context) error // in reverse order
+	cfg     *config.Config
+	log     *slog.Logger
+	now     func() time.Time
+	web     *web.App
+	access  *api.Access
+	signers signers
+	routes  *api.API
+	health  *web.Health
+	close   []func(context.Context) error // in reverse order
 }
 
 // New opens the state and wires the server. Nothing listens yet. What Check finds is its error.
@@ -107,7 +108,10 @@ func (a *App) open(ctx context.Context, o Options) error {
 		return err
 	}
 	a.onClose(sources.Close)
-	renderer, err := render.New(render.Config{})
+	if a.signers, err = signersOf(o.Config, o.Signers); err != nil {
+		return err
+	}
+	renderer, err := render.New(render.Config{Signers: a.signers.of})
 	if err != nil {
 		return err
 	}
@@ -182,27 +186,8 @@ func (a *App) register(o Options, overloaded func(record.Space) bool) error {
 			public = append(public, api.PublicReport{Space: record.Space(r.Space), Name: name})
 		}
 	}
-	signers := map[record.Space]map[string]*sign.Identity{}
-	for name, s := range a.cfg.Signers {
-		id, err := identityOf(s)
-		if err != nil {
-			return fmt.Errorf("signer %s: %w", name, err)
-		}
-		space := record.Space(s.Space)
-		if signers[space] == nil {
-			signers[space] = map[string]*sign.Identity{}
-		}
-		signers[space][name] = id
-	}
-	if len(o.Signers) > 0 {
-		local := record.Space(config.LocalSpace)
-		if signers[local] == nil {
-			signers[local] = map[string]*sign.Identity{}
-		}
-		maps.Copy(signers[local], o.Signers)
-	}
 	names := map[record.Space][]string{}
-	for space, all := range signers {
+	for space, all := range a.signers {
 		names[space] = slices.Sorted(maps.Keys(all))
 	}
 	converter, err := converterOf(a.cfg)
@@ -221,7 +206,7 @@ func (a *App) register(o Options, overloaded func(record.Space) bool) error {
 		}
 	}
 	a.routes, err = api.New(api.Options{
-		Maker: a.Maker, Library: a.Library, Blobs: a.Blobs, Reports: a.Reports, Access: a.access, Public: public, Signers: signers,
+		Maker: a.Maker, Library: a.Library, Blobs: a.Blobs, Reports: a.Reports, Access: a.access, Public: public, Signers: a.signers,
 		Limits: api.Limits{
 			Body: int64(a.cfg.Limits.Body), Convert: time.Duration(a.cfg.Convert.Timeout),
 			Converting: a.cfg.Convert.Parallel + a.cfg.Convert.Waiting, Pages: int64(a.cfg.Convert.Bodies),
@@ -398,6 +383,33 @@ func prefixesOf(texts []string) ([]netip.Prefix, error) {
 			return nil, err
 		}
 		all = append(all, prefix)
+	}
+	return all, nil
+}
+
+// signers are the keys by which each space may sign, by their names.
+type signers map[record.Space]map[string]*sign.Identity
+
+func (s signers) of(space record.Space) (map[string]*sign.Identity, error) { return s[space], nil }
+
+// signersOf reads the signers of a configuration. More are of the space local.
+func signersOf(c *config.Config, more map[string]*sign.Identity) (signers, error) {
+	all := signers{}
+	add := func(space record.Space, name string, id *sign.Identity) {
+		if all[space] == nil {
+			all[space] = map[string]*sign.Identity{}
+		}
+		all[space][name] = id
+	}
+	for name, s := range c.Signers {
+		id, err := identityOf(s)
+		if err != nil {
+			return nil, fmt.Errorf("signer %s: %w", name, err)
+		}
+		add(record.Space(s.Space), name, id)
+	}
+	for name, id := range more {
+		add(record.Local, name, id)
 	}
 	return all, nil
 }

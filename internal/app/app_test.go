@@ -429,7 +429,7 @@ func TestReadiness(t *testing.T) {
 }
 
 func TestPreviewRendersWithoutState(t *testing.T) {
-	d, err := app.NewPreview()
+	d, err := app.NewPreview(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"example.com/quire/internal/record"
 	"example.com/quire/internal/render"
 	"example.com/quire/internal/store"
+	"example.com/quire/pdf/sign"
 )
 
 // ErrInUse says that another process has the data directory.
@@ -34,9 +35,21 @@ type Preview struct {
 	engine *render.Renderer
 }
 
-// NewPreview returns a Preview.
-func NewPreview() (*Preview, error) {
-	engine, err := render.New(render.Config{})
+// NewPreview returns a Preview. c returns the configuration whose signers may sign, those of the
+// space local; it is called for templates that ask for a signature. nil: there are none.
+func NewPreview(c func() (*config.Config, error)) (*Preview, error) {
+	var of func(record.Space) (map[string]*sign.Identity, error)
+	if c != nil {
+		of = func(space record.Space) (map[string]*sign.Identity, error) {
+			cfg, err := c()
+			if err != nil {
+				return nil, err
+			}
+			all, err := signersOf(cfg, nil)
+			return all[space], err
+		}
+	}
+	engine, err := render.New(render.Config{Signers: of})
 	if err != nil {
 		return nil, err
 	}

@@ -75,7 +75,7 @@ func (p *program) examine(ctx context.Context, deep bool) []finding {
 	}
 	add("data", writable(cfg.Data), cfg.Data+" can be written", "make the directory writable for this user, or name another one by --data-dir")
 	p.examineState(ctx, cfg, deep, add)
-	preview, err := app.NewPreview()
+	preview, err := app.NewPreview(nil)
 	if !add("engine", err, "", "") {
 		return all
 	}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -29,11 +28,14 @@ type rendered struct {
 func (p *program) render() *cobra.Command {
 	var data, out, at string
 	var standards []string
+	var draft bool
 	c := &cobra.Command{
 		Use:   "render TEMPLATE",
 		Short: "Render a template with data to a PDF",
 		Long: "Render a template file, or a folder with template.yaml, to a PDF. Nothing is stored. The same\n" +
-			"template, data and --time give the same bytes, on any machine with the same engine.",
+			"template, data and --time give the same bytes, on any machine with the same engine.\n\n" +
+			"A template that asks for a signature (sign) is signed by the signer of that name in the\n" +
+			"configuration, of the space local.",
 		Example: "  quire render invoice.yaml -d invoice.json -o invoice.pdf --time 2026-01-31T18:30:00Z\n" +
 			"  jq .order order.json | quire render invoice.yaml -d - -o - > invoice.pdf",
 		Args: args(cobra.ExactArgs(1)),
@@ -47,21 +49,22 @@ func (p *program) render() *cobra.Command {
 					return err
 				}
 			}
-			return p.renderTo(c.Context(), a[0], data, out, when, record.Options{Standards: standards})
+			return p.renderTo(c.Context(), a[0], data, out, record.Request{Time: when, Options: record.Options{Standards: standards}, Draft: draft})
 		},
 	}
 	c.Flags().StringVarP(&data, "data", "d", "", "JSON `FILE` with the data; - for standard input (default: an empty object)")
 	c.Flags().StringVarP(&out, "out", "o", "", "PDF `FILE` to write; - for standard output (default: the template's name with .pdf, in the current directory)")
 	c.Flags().StringVar(&at, "time", "", "the document's `TIME`, such as 2026-01-31T18:30:00Z or 2026-01-31 (default: none; no date is written and now() is an error)")
 	c.Flags().StringSliceVar(&standards, "standard", nil, "claim a `STANDARD` in addition to the template's: "+strings.Join(standard.Names(), ", "))
+	c.Flags().BoolVar(&draft, "draft", false, "leave the document unsigned although its template asks for a signature")
 	return c
 }
 
-func (p *program) renderTo(ctx context.Context, template, data, out string, at time.Time, o record.Options) error {
+func (p *program) renderTo(ctx context.Context, template, data, out string, r record.Request) error {
 	if out == "-" && p.json {
 		return usageError{errors.New("--json and -o - both write to standard output; name a FILE for the PDF")}
 	}
-	preview, err := app.NewPreview()
+	preview, err := app.NewPreview(p.load)
 	if err != nil {
 		return err
 	}
@@ -70,7 +73,7 @@ func (p *program) renderTo(ctx context.Context, template, data, out string, at t
 	if err != nil {
 		return folder.errors(err, data)
 	}
-	r := record.Request{Space: record.Local, Inline: t, Options: o, Time: at, Origin: record.Origin{File: data}}
+	r.Space, r.Inline, r.Origin = record.Local, t, record.Origin{File: data}
 	if r.Data, err = p.readData(data); err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func (p *program) template() *cobra.Command {
 		Example: "  quire template check invoice.yaml\n  quire template check templates/*/template.yaml --json",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, a []string) error {
-			preview, err := app.NewPreview()
+			preview, err := app.NewPreview(nil)
 			if err != nil {
 				return err
 			}

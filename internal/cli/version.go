@@ -19,7 +19,7 @@ func (p *program) version() *cobra.Command {
 }
 
 func (p *program) printVersion() error {
-	preview, err := app.NewPreview()
+	preview, err := app.NewPreview(nil)
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,28 @@ func (a *Archive) keepInputs(ctx context.Context, j *job) error {
 	if err := a.keep(ctx, j.snapshot.Hash, j.snapshot.Bytes); err != nil {
 		return fmt.Errorf("keep snapshot: %w", err)
 	}
+	if j.signature != nil {
+		if err := a.keep(ctx, Sum(j.signature), j.signature); err != nil {
+			return fmt.Errorf("keep signature: %w", err)
+		}
+	}
 	return nil
+}
+
+// signature reads back the signature of a document, by its receipt; nil: it is not signed.
+func (a *Archive) signature(ctx context.Context, signer string, receipt []byte) ([]byte, error) {
+	if signer == "" {
+		return nil, nil
+	}
+	r, _, err := ParseReceipt(receipt)
+	if err != nil {
+		return nil, err
+	}
+	b, err := a.read(ctx, r.Signature)
+	if err != nil {
+		return nil, fmt.Errorf("signature: %w", err)
+	}
+	return b, nil
 }
 
 // keep commits b under its hash, unless it is there whole.
@@ -134,7 +155,7 @@ func (a *Archive) notMade(id Hash, madeBy string) error {
 
 // Damage is stored bytes of a document that are not whole.
 type Damage struct {
-	What   string // the file, the snapshot, the template, the template file NAME
+	What   string // the file, the snapshot, the signature, the template, the template file NAME
 	Hash   Hash
 	Stored Stored // Damaged or Lost
 }
@@ -161,6 +182,15 @@ func (a *Archive) Inspect(ctx context.Context, d *Document) (found []Damage, err
 	}
 	look("the file", d.Content)
 	look("the snapshot", d.Snapshot)
+	if err == nil && d.Signer != "" {
+		var receipt []byte
+		var r *Receipt
+		if receipt, err = a.documents.Receipt(ctx, d.Space, d.ID); err == nil {
+			if r, _, err = ParseReceipt(receipt); err == nil {
+				look("the signature", r.Signature)
+			}
+		}
+	}
 	if look("the template", d.Template.Hash) {
 		var form manifest
 		form, err = a.manifest(ctx, d.Template.Hash)

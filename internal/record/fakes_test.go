@@ -185,6 +185,13 @@ type press struct {
 
 func (p *press) Version() string { return p.engine }
 
+// Signer implements record.Engine: a template asks for a signature by "signed by NAME.".
+func (p *press) Signer(_ context.Context, _ record.Space, t *record.Template) (string, error) {
+	_, after, _ := strings.Cut(string(t.Files[t.Main]), "signed by ")
+	name, _, _ := strings.Cut(after, ".")
+	return name, nil
+}
+
 func (p *press) DocumentIDs(r io.Reader) ([]record.Hash, error) {
 	b, err := io.ReadAll(r)
 	var ids []record.Hash
@@ -218,6 +225,12 @@ func (p *press) Render(_ context.Context, w io.Writer, r record.Rendering) (*rec
 	text := fmt.Sprintf("%%PDF-2.0 %s engine %s, template %s, time %s\n<?xpacket begin=\"\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>"+
 		"<xmpMM:DocumentID>uuid:%s</xmpMM:DocumentID><?xpacket end=\"w\"?>\n%s\n%s\n%%%%EOF\n",
 		strings.Repeat("-", 100), p.engine, main, r.Time, r.Document, strings.Join(r.Options.Standards, " "), r.Data)
+	if name, _ := p.Signer(context.Background(), r.Space, r.Template); name != "" && !r.Draft {
+		if r.Signature == nil { // each signature is another one
+			r.Signature = fmt.Appendf(nil, "%s %d", name, p.calls)
+		}
+		text += string(r.Signature)
+	}
 	for i := 0; i < len(text); i += 50 {
 		if strings.Contains(main, "stop") && i > 100 {
 			return nil, errors.New("stopped in the middle")
@@ -226,7 +239,7 @@ func (p *press) Render(_ context.Context, w io.Writer, r record.Rendering) (*rec
 			return nil, fmt.Errorf("render: %w", err)
 		}
 	}
-	return &record.Rendered{Pages: 3, Title: p.title, Size: int64(len(text)), Hash: record.Sum([]byte(text)), PageBytes: []record.PageBytes{{Page: 1, From: 20, To: 60}, {Page: 2, From: 60, To: 90}}, Warnings: []record.Problem{{Message: "small"}}}, nil
+	return &record.Rendered{Signature: r.Signature, Pages: 3, Title: p.title, Size: int64(len(text)), Hash: record.Sum([]byte(text)), PageBytes: []record.PageBytes{{Page: 1, From: 20, To: 60}, {Page: 2, From: 60, To: 90}}, Warnings: []record.Problem{{Message: "small"}}}, nil
 }
 
 // sources is a collector that answers from a table of what each source gives.

@@ -75,6 +75,8 @@ type Request struct {
 	// Time is the document's time. Zero: Make takes the clock's, and Render makes
 	// a file without a date.
 	Time time.Time
+	// Draft leaves the file unsigned whose template asks for a signature. Render alone takes it.
+	Draft bool
 }
 
 // Made is a document that is kept.
@@ -98,6 +100,9 @@ type Made struct {
 // Errors: *RequestError, *DataError, *TemplateError, *LimitError, *SourceError (a required source
 // failed), ErrNotFound (template, report), ErrNoSpace, and errors of the parts.
 func (m *Maker) Make(ctx context.Context, r Request) (*Made, error) {
+	if r.Draft {
+		return nil, &RequestError{Field: "draft", Got: "true", Want: "none, because a draft is not kept"}
+	}
 	from := FromRequest
 	if r.Time.IsZero() {
 		r.Time, from = m.parts.Now(), FromClock
@@ -123,6 +128,7 @@ func (m *Maker) Make(ctx context.Context, r Request) (*Made, error) {
 		return nil, err
 	}
 	w.stage(StageRender)
+	j.signature = rendered.Signature
 	if err := m.keepInputs(ctx, j); err != nil {
 		return nil, err
 	}
@@ -134,7 +140,7 @@ func (m *Maker) Make(ctx context.Context, r Request) (*Made, error) {
 
 	d := &Document{
 		Space: r.Space, ID: j.id, Content: rendered.Hash, Size: size, Pages: rendered.Pages, Title: shortTitle(rendered.Title), Name: rendered.Name,
-		Template: j.request.Inline.Ref(), Snapshot: j.snapshot.Hash, Options: j.request.Options,
+		Template: j.request.Inline.Ref(), Snapshot: j.snapshot.Hash, Options: j.request.Options, Signer: j.signer,
 		Engine: m.engine.Version(), Time: j.snapshot.Time, TimeFrom: from, Made: cutTime(m.parts.Now()),
 	}
 	receipt, err := j.receipt(d, w.stages)
@@ -170,18 +176,23 @@ func shortTitle(s string) string {
 // again answers a request whose document is there already. What is stored of it
 // is mended first: an answer stands for a file that can be served.
 func (m *Maker) again(ctx context.Context, kept *Document, j *job, w *watch) (*Made, error) {
+	receipt, err := m.documents.Receipt(ctx, kept.Space, kept.ID)
+	if err == nil {
+		j.signature, err = m.signature(ctx, kept.Signer, receipt)
+	}
+	if err != nil {
+		return nil, err
+	}
 	if err := m.keepInputs(ctx, j); err != nil {
 		return nil, err
 	}
 	if err := m.mend(ctx, kept, j, w); err != nil {
 		return nil, err
 	}
-	receipt, err := m.documents.Receipt(ctx, kept.Space, kept.ID)
-	if err == nil && j.request.Report != "" {
-		kept, err = m.documents.File(ctx, kept.Space, kept.ID, j.request.Report)
-	}
-	if err != nil {
-		return nil, err
+	if j.request.Report != "" {
+		if kept, err = m.documents.File(ctx, kept.Space, kept.ID, j.request.Report); err != nil {
+			return nil, err
+		}
 	}
 	return &Made{Document: kept, Receipt: receipt, Stages: w.stages}, nil
 }
@@ -221,7 +232,7 @@ func (m *Maker) prepare(ctx context.Context, r Request, w *watch) (*job, error) 
 		}
 		w.stage(StageCollect)
 	}
-	j, err := settle(r, collected)
+	j, err := m.settle(ctx, r, collected)
 	if err != nil {
 		return nil, err
 	}
@@ -322,6 +333,9 @@ func (j *job) receipt(d *Document, stages []Stage) ([]byte, error) {
 			c.Attempts = []AttemptRecord{}
 		}
 		r.Sources = append(r.Sources, c.SourceRecord)
+	}
+	if j.signature != nil {
+		r.Signature = Sum(j.signature)
 	}
 	if !d.Time.IsZero() {
 		r.Time = &d.Time

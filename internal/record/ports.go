@@ -23,6 +23,11 @@ type Rendering struct {
 	Time     time.Time // zero: no date
 	Document Hash      // written into the file's metadata
 	Options  Options
+	// Signature is that of the first Rendered of these inputs: it is written again, without the
+	// key. Nil: a file whose template asks for a signature is signed anew.
+	Signature []byte
+	// Draft leaves the file unsigned, whatever its template asks for.
+	Draft bool
 }
 
 // Rendered describes the file that was rendered.
@@ -32,6 +37,8 @@ type Rendered struct {
 	Name  string // suggested file name; empty: none
 	Size  int64
 	Hash  Hash // of the file
+	// Signature is needed to render the same file again; nil: it is not signed.
+	Signature []byte
 	// PageBytes has the positions of page contents in the file.
 	PageBytes []PageBytes
 	// Warnings are problems that did not stop the rendering.
@@ -50,6 +57,9 @@ type Engine interface {
 	// same bytes. Errors are *TemplateError, *DataError (Path and Pointer set, places not) and
 	// *LimitError, or wrap what w returned; then w may have taken part of a file.
 	Render(ctx context.Context, w io.Writer, r Rendering) (*Rendered, error)
+	// Signer returns the name of the signer that a template asks for; empty: none. Errors are those
+	// of Render about the template.
+	Signer(ctx context.Context, space Space, t *Template) (string, error)
 	// DocumentIDs finds the document ids in the metadata of a file, in order; errors are those of
 	// r.
 	DocumentIDs(r io.Reader) ([]Hash, error)

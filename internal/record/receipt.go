@@ -11,23 +11,26 @@ import (
 // it again and to check any file that claims to be it. Its stored form is canonical JSON, and its
 // hash is chained into the audit log.
 type Receipt struct {
-	Version  int            `json:"receipt"` // 1
-	Space    Space          `json:"space"`
-	Document Hash           `json:"document"` // Identity.ID of the fields below
-	Template TemplateRef    `json:"template"`
-	Snapshot Hash           `json:"snapshot"`
-	Options  Options        `json:"options"`
-	Signer   string         `json:"signer,omitempty"`
-	Engine   string         `json:"engine"`
-	Content  Hash           `json:"content"` // SHA-256 of the file
-	Size     int64          `json:"size"`
-	Pages    int            `json:"pages"`
-	Title    string         `json:"title,omitempty"`     // the file's own, at most 256 characters of it
-	Time     *time.Time     `json:"time,omitempty"`      // the snapshot's
-	TimeFrom TimeOrigin     `json:"time_from,omitempty"` // origin of Time
-	Made     time.Time      `json:"made"`                // by the clock, always
-	Sources  []SourceRecord `json:"sources,omitempty"`
-	Stages   []Stage        `json:"stages"` // those before the receipt was sealed: collect, freeze, render, commit
+	Version  int         `json:"receipt"` // 1
+	Space    Space       `json:"space"`
+	Document Hash        `json:"document"` // Identity.ID of the fields below
+	Template TemplateRef `json:"template"`
+	Snapshot Hash        `json:"snapshot"`
+	Options  Options     `json:"options"`
+	Signer   string      `json:"signer,omitempty"`
+	// Signature is the hash of the signature, CMS signed data in DER with the certificates, by which
+	// the file is made again without the key; zero: the file is not signed.
+	Signature Hash           `json:"signature,omitzero"`
+	Engine    string         `json:"engine"`
+	Content   Hash           `json:"content"` // SHA-256 of the file
+	Size      int64          `json:"size"`
+	Pages     int            `json:"pages"`
+	Title     string         `json:"title,omitempty"`     // the file's own, at most 256 characters of it
+	Time      *time.Time     `json:"time,omitempty"`      // the snapshot's
+	TimeFrom  TimeOrigin     `json:"time_from,omitempty"` // origin of Time
+	Made      time.Time      `json:"made"`                // by the clock, always
+	Sources   []SourceRecord `json:"sources,omitempty"`
+	Stages    []Stage        `json:"stages"` // those before the receipt was sealed: collect, freeze, render, commit
 }
 
 // Stage is how long one stage of the pipeline took, in microseconds.

@@ -31,7 +31,7 @@ func (r *Renderer) Render(ctx context.Context, w io.Writer, in Request) (*Render
 		return nil, err
 	}
 	in.Options = in.Options.Normal()
-	j, err := settle(in, nil)
+	j, err := r.settle(ctx, in, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -43,23 +43,32 @@ type job struct {
 	request   Request // Inline is its template, wherever that is from
 	collected []Collected
 	snapshot  *Snapshot
+	signer    string // name of the signer, "" when it is not signed
 	id        Hash
+	signature []byte // of the document as it was made first; nil: it is to be signed anew
 }
 
 // settle freezes the data of a request, which makes its document the one it is.
-func settle(r Request, collected []Collected) (*job, error) {
-	snapshot, err := Freeze(r.Data, r.Origin, collected, r.Time)
+func (r *Renderer) settle(ctx context.Context, in Request, collected []Collected) (*job, error) {
+	snapshot, err := Freeze(in.Data, in.Origin, collected, in.Time)
 	if err != nil {
 		return nil, err
 	}
-	id, err := Identity{Space: r.Space, Template: r.Inline.Ref(), Snapshot: snapshot.Hash, Options: r.Options}.ID()
-	return &job{r, collected, snapshot, id}, err
+	signer := ""
+	if !in.Draft {
+		if signer, err = r.engine.Signer(ctx, in.Space, in.Inline); err != nil {
+			return nil, err
+		}
+	}
+	id, err := Identity{Space: in.Space, Template: in.Inline.Ref(), Snapshot: snapshot.Hash, Options: in.Options, Signer: signer}.ID()
+	return &job{request: in, collected: collected, snapshot: snapshot, signer: signer, id: id}, err
 }
 
 // render renders j into w. Places of data errors become those of the text as sent.
 func (r *Renderer) render(ctx context.Context, w io.Writer, j *job) (*Rendered, error) {
 	rendered, err := r.engine.Render(ctx, w, Rendering{
 		Space: j.request.Space, Template: j.request.Inline, Data: j.snapshot.Data, Time: j.snapshot.Time, Document: j.id, Options: j.request.Options,
+		Signature: j.signature, Draft: j.request.Draft,
 	})
 	if wrong, ok := errors.AsType[*DataError](err); ok {
 		j.locate(wrong)

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"example.com/quire/internal/record"
 	"example.com/quire/internal/strictjson"
 	"example.com/quire/pdf"
+	"example.com/quire/pdf/sign"
 	"example.com/quire/pdf/standard"
 	"example.com/quire/pdf/template"
 )
@@ -34,13 +36,17 @@ type Config struct {
 	// because rendering needs a processor, and other work should not queue behind it. Other
 	// requests wait, the spaces in turn, or get record.ErrOverload if they would wait too long.
 	Running int
+	// Signers returns the keys by which a space may sign, by their names. It is called for templates
+	// that ask for a signature; nil: there are none.
+	Signers func(record.Space) (map[string]*sign.Identity, error)
 }
 
 // Renderer renders with the document engine. It is safe for concurrent use. It
 // fills record.Engine.
 type Renderer struct {
-	engine *pdf.Engine
-	queue  *queue
+	engine  *pdf.Engine
+	queue   *queue
+	signers func(record.Space) (map[string]*sign.Identity, error)
 }
 
 // New returns a Renderer.
@@ -52,7 +58,10 @@ func New(c Config) (*Renderer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("render: %w", err)
 	}
-	return &Renderer{engine: engine, queue: newQueue(c.Running)}, nil
+	if c.Signers == nil {
+		c.Signers = func(record.Space) (map[string]*sign.Identity, error) { return nil, nil }
+	}
+	return &Renderer{engine: engine, queue: newQueue(c.Running), signers: c.Signers}, nil
 }
 
 // Overloaded reports whether Render would return record.ErrOverload to a space now, so that a
@@ -100,7 +109,7 @@ const dataName = "frozen data"
 
 // Render implements record.Engine.
 func (r *Renderer) Render(ctx context.Context, w io.Writer, in record.Rendering) (*record.Rendered, error) {
-	o := pdf.RenderOptions{Time: in.Time}
+	o := pdf.RenderOptions{Time: in.Time, Signers: keyring{in.Space, r.signers}, Signature: in.Signature, Draft: in.Draft}
 	if !in.Document.IsZero() {
 		o.DocumentID = "sha256:" + in.Document.String()
 	}
@@ -127,12 +136,47 @@ func (r *Renderer) Render(ctx context.Context, w io.Writer, in record.Rendering)
 	if err != nil {
 		return nil, translate(err)
 	}
-	out := &record.Rendered{Pages: res.Pages, Title: res.Title, Name: res.FileName, Size: res.Size, Hash: res.SHA256}
+	out := &record.Rendered{Signature: res.Signature, Pages: res.Pages, Title: res.Title, Name: res.FileName, Size: res.Size, Hash: res.SHA256}
 	for p := range res.PageBytes() {
 		out.PageBytes = append(out.PageBytes, record.PageBytes(p))
 	}
 	out.Warnings = problems(res.Warnings)
 	return out, nil
+}
+
+// keyring has the signers of a space.
+type keyring struct {
+	space record.Space
+	of    func(record.Space) (map[string]*sign.Identity, error)
+}
+
+// Identity implements pdf.Signers.
+func (k keyring) Identity(_ context.Context, name string) (*sign.Identity, error) {
+	all, err := k.of(k.space)
+	if err != nil {
+		return nil, err
+	}
+	if id := all[name]; id != nil {
+		return id, nil
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("the space %s has no signers; docs/configuration.md says how to add one", k.space)
+	}
+	return nil, fmt.Errorf("the space %s has no such signer; it has %s", k.space, strings.Join(slices.Sorted(maps.Keys(all)), ", "))
+}
+
+// Signer implements record.Engine.
+func (r *Renderer) Signer(ctx context.Context, space record.Space, t *record.Template) (string, error) {
+	leave, err := r.queue.enter(ctx, space)
+	if err != nil {
+		return "", fmt.Errorf("render: %w", err)
+	}
+	defer leave()
+	plan, err := r.plan(ctx, t)
+	if err != nil {
+		return "", err
+	}
+	return plan.Signer(), nil
 }
 
 // plan returns the compiled template, which the engine keeps.
