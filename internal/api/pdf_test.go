@@ -108,6 +108,53 @@ func keyFile(t *testing.T) string {
 	return name
 }
 
+// TestDocumentsAreSignedAsTheirTemplateSays: by the signer of its space, of whom the document and
+// its receipt tell. A server that has no key any more, or another one, proves it and makes it
+// again.
+func TestDocumentsAreSignedAsTheirTemplateSays(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	signs := func(c *config.Config) { c.Signers = map[string]config.Signer{"office": {Key: keyFile(t)}} }
+	h := openAt(t, dir, signs)
+	request := func(signer string) string {
+		source := "quire: 1\nname: signed\nlang: en\ntitle: T\nsign: {signer: " + signer + ", field: f, reason: Issued}\nbody: [{text: a}, {field: signature, name: f, label: Office}]\n"
+		b, err := json.Marshal(map[string]any{"template": map[string]any{"source": source}, "data": map[string]any{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	for path, kind := range map[string]string{"/v1/documents": "template", "/v1/render": "template"} {
+		r := h.Post(path, "application/json", request("other"))
+		wantProblem(t, r, http.StatusBadRequest, kind)
+		if !strings.Contains(string(r.Body), "no such signer; it has office") {
+			t.Errorf("%s: %s", path, r.Body)
+		}
+	}
+	r := h.With("Accept", "application/json").Post("/v1/documents", "application/json", request("office"))
+	var d struct{ ID, Signer string }
+	if err := json.Unmarshal(r.Body, &d); err != nil || r.Status != http.StatusCreated || d.Signer != "office" {
+		t.Fatalf("%d %s: %v", r.Status, r.Body, err)
+	}
+	if receipt := h.Get("/v1/documents/" + d.ID + "/receipt").Want(http.StatusOK); !bytes.Contains(receipt.Body, []byte(`"signer":"office"`)) || !bytes.Contains(receipt.Body, []byte(`"signature":"`)) {
+		t.Errorf("receipt %s", receipt.Body)
+	}
+	file := h.Get("/v1/documents/" + d.ID + "/pdf").Want(http.StatusOK).Body
+	said := h.Post("/v1/pdf/verify", "application/pdf", string(file)).Want(http.StatusOK).Body
+	if !bytes.Contains(said, []byte(`"reason":"Issued"`)) && !bytes.Contains(said, []byte(`"reason": "Issued"`)) {
+		t.Errorf("verify: %s", said)
+	}
+	for name, change := range map[string]func(*config.Config){"no key": func(*config.Config) {}, "another key": signs} {
+		if err := h.app.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		h = openAt(t, dir, change)
+		if r := h.Post("/v1/documents/"+d.ID+"/verify", "", ""); r.Status != http.StatusOK || !bytes.Contains(r.Body, []byte(`"answer":"identical"`)) {
+			t.Errorf("%s: %d %s", name, r.Status, r.Body)
+		}
+	}
+}
+
 // TestRequestsNameTheirSigner: a space signs by the names of its own signers; a key in a request is
 // refused, and no answer and no log repeats it.
 func TestRequestsNameTheirSigner(t *testing.T) {

@@ -18,8 +18,8 @@ type Receipt struct {
 	Snapshot Hash        `json:"snapshot"`
 	Options  Options     `json:"options"`
 	Signer   string      `json:"signer,omitempty"`
-	// Signature is the hash of the signature, CMS signed data in DER with the certificates, by which
-	// the file is made again without the key; zero: the file is not signed.
+	// Signature is the hash of the signature, CMS signed data in DER with the certificates, with
+	// which the file is made again without the key; zero: the file is not signed.
 	Signature Hash           `json:"signature,omitzero"`
 	Engine    string         `json:"engine"`
 	Content   Hash           `json:"content"` // SHA-256 of the file

@@ -36,8 +36,8 @@ type Config struct {
 	// because rendering needs a processor, and other work should not queue behind it. Other
 	// requests wait, the spaces in turn, or get record.ErrOverload if they would wait too long.
 	Running int
-	// Signers returns the keys by which a space may sign, by their names. It is called for templates
-	// that ask for a signature; nil: there are none.
+	// Signers returns the keys by which a space may sign, by their names. It is called for
+	// templates that ask for a signature; nil: there are none.
 	Signers func(record.Space) (map[string]*sign.Identity, error)
 }
 

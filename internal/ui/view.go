@@ -202,6 +202,9 @@ func (p *pages) detail(c *web.Context, space record.Space, d *record.Document, r
 	for _, s := range r.Options.Standards {
 		v.Facts = append(v.Facts, fact{"Standard", s, false, ""})
 	}
+	if r.Signer != "" {
+		v.Facts = append(v.Facts, fact{"Signer", r.Signer, false, ""})
+	}
 	if r.Time != nil {
 		when := instant(*r.Time)
 		if r.TimeFrom == record.FromRequest {
