@@ -17,6 +17,8 @@ import (
 	"io/fs"
 	"iter"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -208,7 +210,8 @@ type RenderOptions struct {
 	DocumentID string
 	// Limits can only lower those of the engine; nil uses the engine's.
 	Limits *Limits
-	// Protect encrypts the document with AES-256; nil: not encrypted. PDF/A does not allow it.
+	// Protect encrypts the document with AES-256; nil: not encrypted, unless the document itself
+	// asks for it (doc.Protection). PDF/A does not allow it.
 	Protect *crypt.Options
 	// Sign signs the document while it is written, as PAdES B-B or B-T, in the signature field that
 	// it names, where the signature is shown. Without a name the signature is invisible. If its
@@ -224,7 +227,8 @@ type RenderOptions struct {
 	// signature: if it is valid for the bytes of this one, it is written again, without a key; else
 	// the error is ErrSigner. It must be of level B-B. nil: the document is signed anew.
 	Signature []byte
-	// Draft leaves a document unsigned that asks for a signature itself: it is for previews.
+	// Draft leaves a document unsigned and unencrypted, whatever the document itself asks for: it
+	// is for previews.
 	Draft bool
 	// Rand is the source of the key and the initialisation vectors of an encrypted document; nil:
 	// crypto/rand, and the document is not deterministic. A source that repeats itself gives
@@ -305,6 +309,11 @@ func (e *Engine) write(ctx context.Context, w io.Writer, d *doc.Document, o Rend
 	if err != nil {
 		return nil, diag.Fail(Diagnostic{Code: "S004", Path: "standard", Message: err.Error()})
 	}
+	if o.Protect == nil && d.Protection != nil && !o.Draft {
+		if o.Protect, err = protection(d.Protection); err != nil {
+			return nil, err
+		}
+	}
 	to := emit.Options{
 		Standards: claims, Time: o.Time, DocumentID: o.DocumentID, Limits: limits,
 		Protect: o.Protect, Rand: o.Rand,
@@ -332,6 +341,22 @@ func (e *Engine) write(ctx context.Context, w io.Writer, d *doc.Document, o Rend
 	r.Signature = made
 	r.Deterministic = r.Deterministic && o.Sign.Identity.Deterministic()
 	return r, nil
+}
+
+// protection is what a document asks for.
+func protection(p *doc.Protection) (*crypt.Options, error) {
+	o := &crypt.Options{Owner: p.Owner, User: p.User, PlainMetadata: p.PlainMetadata}
+	for _, name := range p.Permissions {
+		may, ok := crypt.ParsePermission(name)
+		if !ok {
+			return nil, &OptionError{Field: "permissions", Got: strconv.Quote(name), Want: strings.Join(crypt.PermissionNames(), ", ")}
+		}
+		o.Permissions |= may
+	}
+	if err := o.Check(); err != nil {
+		return nil, diag.Fail(p.Src.Place(Diagnostic{Code: "T105", Message: err.Error()}))
+	}
+	return o, nil
 }
 
 const producer = "Quire"

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os/exec"
@@ -16,6 +17,7 @@ import (
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/pdftest"
 	"example.com/quire/pdf/standard"
+	"example.com/quire/pdf/template"
 )
 
 const secretText = "Confidential words of Zoë"
@@ -118,6 +120,64 @@ func TestProtectedFileHasNoClearText(t *testing.T) {
 		if out, code := tool(t, "qpdf", "--check", file); code != 0 {
 			t.Errorf("plain metadata %v: qpdf exit %d: %s", plain, code, out)
 		}
+	}
+}
+
+// TestTemplatesAskForTheirProtection: passwords may come from the data; permissions and metadata
+// are as the template says; a draft is not encrypted, and neither signature nor PDF/A go with it.
+func TestTemplatesAskForTheirProtection(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, pdf.Config{})
+	made := func(asked, data string, o pdf.RenderOptions) (*pdf.Document, error) {
+		plan, err := e.Compile(t.Context(), pdf.Source{File: "t.yaml", Text: []byte("quire: 1\nname: x\nlang: en\ntitle: T\ndata: {pin: string}\n" + asked + "\nbody: [{text: a}]\n")})
+		if err != nil {
+			return nil, err
+		}
+		var out bytes.Buffer
+		res, err := e.Render(t.Context(), &out, plan, template.JSON([]byte(data)), o)
+		if err != nil {
+			return nil, err
+		}
+		if res.Deterministic != o.Draft {
+			t.Errorf("%s: deterministic %t", asked, res.Deterministic)
+		}
+		d, err := e.Open(t.Context(), bytes.NewReader(out.Bytes()), int64(out.Len()), pdf.OpenOptions{})
+		if !errors.Is(err, pdf.ErrPassword) {
+			return d, err
+		}
+		return e.Open(t.Context(), bytes.NewReader(out.Bytes()), int64(out.Len()), pdf.OpenOptions{Password: "17"})
+	}
+	const data = `{"pin": "17"}`
+	d, err := made(`protect: {owner: "o", user: "${pin}", permissions: [print, fill], metadata: clear}`, data, pdf.RenderOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if i := d.Info().Encryption; i == nil || !slices.Equal(i.Allowed, []string{"print", "fill"}) {
+		t.Errorf("%+v", i)
+	}
+	if d, err = made("protect: {owner: o}", data, pdf.RenderOptions{}); err != nil || !slices.Equal(d.Info().Encryption.Allowed, crypt.PermissionNames()) {
+		t.Errorf("all permissions: %v", err)
+	}
+	if d, err = made("protect: {owner: o}", data, pdf.RenderOptions{Draft: true}); err != nil || d.Info().Encryption != nil {
+		t.Errorf("a draft: %v", err)
+	}
+	for asked, want := range map[string]string{
+		`protect: {owner: "${pin}", user: "17"}`:               "another one than the user's",
+		`protect: {owner: "${pin}${pin}", user: "1717"}`:       "another one than the user's",
+		"standard: pdf/a-4\nprotect: {owner: o}":               "a PDF/A document is not encrypted",
+		"sign: {signer: a}\nprotect: {owner: o}":               "is not signed",
+		"protect: {owner: o, permissions: print}":              "want a list",
+		"protect: {owner: o, permissions: [sing]}":             "no permission",
+		"protect: {user: o}":                                   `key "owner" is missing`,
+		"standard: pdf/ua-1\nprotect: {owner: o, user: \"2\"}": "AES-256 is of PDF 2.0",
+	} {
+		if _, err := made(asked, data, pdf.RenderOptions{}); err == nil || !strings.Contains(fmt.Sprint(diagnosticsOf(err)), want) || diagnosticsOf(err)[0].Line < 5 {
+			t.Errorf("%s: %v", asked, err)
+		}
+	}
+	_, err = made("protect: {owner: o}", data, pdf.RenderOptions{Standards: compliant, Time: frozen})
+	if d := diagnosticsOf(err); len(d) != 1 || d[0].Code != "S003" || d[0].Line != 6 {
+		t.Errorf("with a claim of the request: %v", err)
 	}
 }
 

@@ -239,7 +239,7 @@ func (p *press) Render(_ context.Context, w io.Writer, r record.Rendering) (*rec
 			return nil, fmt.Errorf("render: %w", err)
 		}
 	}
-	return &record.Rendered{Signature: r.Signature, Pages: 3, Title: p.title, Size: int64(len(text)), Hash: record.Sum([]byte(text)), PageBytes: []record.PageBytes{{Page: 1, From: 20, To: 60}, {Page: 2, From: 60, To: 90}}, Warnings: []record.Problem{{Message: "small"}}}, nil
+	return &record.Rendered{Unique: strings.Contains(main, "encrypted"), Signature: r.Signature, Pages: 3, Title: p.title, Size: int64(len(text)), Hash: record.Sum([]byte(text)), PageBytes: []record.PageBytes{{Page: 1, From: 20, To: 60}, {Page: 2, From: 60, To: 90}}, Warnings: []record.Problem{{Message: "small"}}}, nil
 }
 
 // sources is a collector that answers from a table of what each source gives.

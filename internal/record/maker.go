@@ -128,6 +128,12 @@ func (m *Maker) Make(ctx context.Context, r Request) (*Made, error) {
 		return nil, err
 	}
 	w.stage(StageRender)
+	if rendered.Unique {
+		return nil, &RequestError{
+			Field: "template", Got: "one whose documents are encrypted (protect), with another key each time",
+			Want: "one without it, because what is kept can be made again byte by byte; encrypt a copy with POST /v1/pdf/encrypt",
+		}
+	}
 	j.signature = rendered.Signature
 	if err := m.keepInputs(ctx, j); err != nil {
 		return nil, err

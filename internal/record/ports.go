@@ -37,6 +37,8 @@ type Rendered struct {
 	Name  string // suggested file name; empty: none
 	Size  int64
 	Hash  Hash // of the file
+	// Unique says that the same inputs give another file each time, as an encrypted one is.
+	Unique bool
 	// Signature is needed to render the same file again; nil: it is not signed.
 	Signature []byte
 	// PageBytes has the positions of page contents in the file.

@@ -62,6 +62,19 @@ func withSpace(r record.Request) record.Request {
 	return r
 }
 
+// What can never be made again is not kept.
+func TestEncryptedDocumentsAreNotKept(t *testing.T) {
+	b := newBench(t)
+	r := record.Request{Space: record.Local, Inline: template(t, "note", "encrypted"), Time: noon}
+	if _, err := b.Render(t.Context(), &bytes.Buffer{}, r); err != nil {
+		t.Error(err)
+	}
+	_, err := b.Make(t.Context(), r)
+	if wrong, ok := errors.AsType[*record.RequestError](err); !ok || wrong.Field != "template" || len(b.documents.documents[record.Local]) > 0 || b.blobs.open != 0 {
+		t.Errorf("kept: %v", err)
+	}
+}
+
 // A draft is rendered unsigned and never kept.
 func TestDraftsAreUnsigned(t *testing.T) {
 	b := newBench(t)

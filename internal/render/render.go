@@ -136,7 +136,7 @@ func (r *Renderer) Render(ctx context.Context, w io.Writer, in record.Rendering)
 	if err != nil {
 		return nil, translate(err)
 	}
-	out := &record.Rendered{Signature: res.Signature, Pages: res.Pages, Title: res.Title, Name: res.FileName, Size: res.Size, Hash: res.SHA256}
+	out := &record.Rendered{Unique: !res.Deterministic && res.Signature == nil, Signature: res.Signature, Pages: res.Pages, Title: res.Title, Name: res.FileName, Size: res.Size, Hash: res.SHA256}
 	for p := range res.PageBytes() {
 		out.PageBytes = append(out.PageBytes, record.PageBytes(p))
 	}

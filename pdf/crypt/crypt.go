@@ -114,24 +114,37 @@ type Handler struct {
 	rand  io.Reader
 }
 
-// New makes the key of a document and the entries with which the passwords unlock it. rand gives
-// the key, the salts and the initialisation vectors; it must not repeat itself.
-func New(o Options, rand io.Reader) (*Handler, error) {
-	owner, err := prepare("Owner", o.Owner)
-	if err != nil {
-		return nil, err
+// Check returns a *ConfigError if the options cannot be.
+func (o *Options) Check() error {
+	_, _, err := o.passwords()
+	return err
+}
+
+// passwords checks the options and returns the passwords as they are used.
+func (o *Options) passwords() (owner, user []byte, err error) {
+	if owner, err = prepare("Owner", o.Owner); err != nil {
+		return nil, nil, err
 	}
-	user, err := prepare("User", o.User)
-	if err != nil {
-		return nil, err
+	if user, err = prepare("User", o.User); err != nil {
+		return nil, nil, err
 	}
 	switch {
 	case len(owner) == 0:
-		return nil, &ConfigError{"Owner", "nothing", "a password"}
+		err = &ConfigError{"Owner", "nothing", "a password"}
 	case string(owner) == string(user):
-		return nil, &ConfigError{"Owner", "the user password", "another one than the user's: it would allow everything"}
+		err = &ConfigError{"Owner", "the user password", "another one than the user's: it would allow everything"}
 	case o.Permissions&^All != 0:
-		return nil, &ConfigError{"Permissions", fmt.Sprintf("%#x", uint32(o.Permissions)), "a sum of the permissions"}
+		err = &ConfigError{"Permissions", fmt.Sprintf("%#x", uint32(o.Permissions)), "a sum of the permissions"}
+	}
+	return owner, user, err
+}
+
+// New makes the key of a document and the entries with which the passwords unlock it. rand gives
+// the key, the salts and the initialisation vectors; it must not repeat itself.
+func New(o Options, rand io.Reader) (*Handler, error) {
+	owner, user, err := o.passwords()
+	if err != nil {
+		return nil, err
 	}
 	var secret [32 + 4*8 + 4]byte // key, salts of both passwords, padding of Perms
 	if _, err := io.ReadFull(rand, secret[:]); err != nil {

@@ -92,6 +92,12 @@ func (b *Builder) Sign(s Signing) *Builder {
 	return b
 }
 
+// Protect encrypts the document.
+func (b *Builder) Protect(p Protection) *Builder {
+	b.doc.Protection = &p
+	return b
+}
+
 // Watermark sets a text behind the content of every page.
 func (b *Builder) Watermark(w Watermark) *Builder {
 	b.doc.Watermark = &w

@@ -20,6 +20,7 @@ func TestBuilderSetsEveryFieldOfADocument(t *testing.T) {
 		Footer(doc.Running{Odd: []doc.Node{&doc.Rule{}}}).
 		Background(doc.Running{First: []doc.Node{&doc.Rule{}}}).
 		Sign(doc.Signing{Signer: "broker"}).
+		Protect(doc.Protection{Owner: "o"}).
 		Watermark(doc.Watermark{Text: "Draft"}).
 		Viewer(doc.Viewer{HideToolbar: true}).
 		Attach(doc.Attachment{Name: "a.txt"}).

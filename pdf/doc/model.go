@@ -671,7 +671,8 @@ type Document struct {
 	Watermark  *Watermark
 	Footnotes  Footnotes
 	Viewer     Viewer
-	Signing    *Signing // the signature that is asked for; nil: none
+	Signing    *Signing    // the signature that is asked for; nil: none
+	Protection *Protection // nil: it is not encrypted
 	// Attachments are the files that the document carries.
 	Attachments []Attachment
 	// Outline is shown in the place of the bookmarks of the blocks; nil: these are.

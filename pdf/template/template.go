@@ -72,6 +72,9 @@ func (p *Plan) Files() []string { return p.plan().Files() }
 // of position. Every document made with it reports them again.
 func (p *Plan) Warnings() []diag.Diagnostic { return p.plan().Warnings() }
 
+// Signer returns the name of the signer that the template asks for; empty: none.
+func (p *Plan) Signer() string { return p.plan().Signer() }
+
 // Schema returns the JSON Schema (draft 2020-12) of the template's data, for editors and clients.
 func (p *Plan) Schema() ([]byte, error) { return p.plan().Schema() }
 

@@ -268,6 +268,7 @@ func TestNoKeyOfAMappingIsWithoutEffect(t *testing.T) {
 	}
 	needed := []string{ // without which a template is refused, which other tests hold
 		"a signing signer", "a signing level", // signers and levels are judged in pdf.TestTemplatesAskForTheirSignature
+		"protection owner", "protection user", "protection permissions", "protection metadata", // in pdf.TestTemplatesAskForTheirProtection
 		"a template quire", "a template name", "a template lang", "a template title", "a template body", "a theme quire", "an imported file quire",
 		"a block with for for", "a block with for do", "a block with if if", "a block with if do", "a component do", "a family of fonts regular",
 		"a tab stop at", "row cells", "box do", "columns do", "section do", "place x", "place y", "place width", "place do", "barcode value", "field name", "field label", "an option value", "switch cases",
@@ -310,7 +311,7 @@ func effectCases() (all []effectCase) {
 	head := func(text string) string { return page("@", 1, text) }
 	add("a template", head(`{text: "${n | number(2)} ${12.25 | number(1)} [l](https://example.com/) x^[note]"}`),
 		"locale", "de", "filename", `"f-${n}.pdf"`, "standard", "pdf/a-4", "rounding", "up", "meta", "{author: A}", "header", "{all: [{text: head}]}",
-		"footer", "{all: [{text: foot}]}", "background", "{all: [{text: sheet}]}", "sign", "{signer: broker}", "watermark", "{text: W}", "footnotes", "{number-format: alpha}", "viewer", "{fit-window: true}",
+		"footer", "{all: [{text: foot}]}", "background", "{all: [{text: sheet}]}", "sign", "{signer: broker}", "protect", "{owner: o}", "watermark", "{text: W}", "footnotes", "{number-format: alpha}", "viewer", "{fit-window: true}",
 		"attach", "[{name: a.txt, text: b, type: text/plain}]", "outline", "{headings: 1}", "theme", "default", "fonts", "{subset: exact}")
 	bare := "quire: 1\nname: x\nlang: en\ntitle: T\n@\nbody: [{text: \"%s\"}]\n"
 	add("a template", fmt.Sprintf(bare, "x"), "page", "{size: A5}", "styles", "{base: {size: 20pt}}")

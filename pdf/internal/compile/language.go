@@ -52,7 +52,7 @@ a template
  outline <an outline> | [<an entry>]
  body! [<a block>]
  sign <a signing>
- protect- any
+ protect <protection>
 a theme
  quire! int=1..1
  theme 'default' | 'none'
@@ -183,6 +183,11 @@ a signing
  contact text
  level 'B-B' | 'B-T'
  certify 'none' | 'fill' | 'annotate'
+protection
+ owner! text
+ user text
+ permissions [word]
+ metadata 'clear' | 'encrypted'
 an attached file
  file word
  text text

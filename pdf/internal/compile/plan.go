@@ -56,6 +56,7 @@ type Plan struct {
 	background      running
 	watermark       *watermark
 	signing         *signing
+	protection      *protection
 	viewer          doc.Viewer
 	attachments     []attachment
 	outline         []outlineItem
@@ -316,6 +317,7 @@ func (c *compiler) document(root *strictyaml.Node) {
 	c.plan.background = c.runningContent(o.get("background"), "background", "background")
 	c.viewer(o.get("viewer"))
 	c.signing(o.get("sign"))
+	c.protection(o.get("protect"))
 	c.attachments(o.get("attach"))
 	c.outline(o.get("outline"))
 	if v := o.need("body"); v != nil && c.filled(v, "body", "blocks") {

@@ -149,6 +149,9 @@ func (r *render) document() (*doc.Document, error) {
 	if d.Signing, err = r.signing(p.signing); err != nil {
 		return nil, err
 	}
+	if d.Protection, err = r.protection(p.protection); err != nil {
+		return nil, err
+	}
 	if r.static == withData {
 		if d.Attachments, err = r.attachments(); err != nil {
 			return nil, err

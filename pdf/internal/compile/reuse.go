@@ -134,7 +134,7 @@ func (k *Components) drop(file string) {
 
 // freeKeys are those of a template that no component depends on.
 var freeKeys = []string{
-	"name", "title", "filename", "meta", "import", "components", "body", "header", "footer", "background", "watermark", "outline", "attach", "sign", "viewer", "footnotes",
+	"name", "title", "filename", "meta", "import", "components", "body", "header", "footer", "background", "watermark", "outline", "attach", "sign", "protect", "viewer", "footnotes",
 }
 
 // environment hashes what all components depend on, whatever they are: the keys of the template but

@@ -41,6 +41,14 @@ func (c *compiler) signing(n *strictyaml.Node) {
 	c.plan.signing = s
 }
 
+// Signer returns the name of the signer that the template asks for; empty: none.
+func (p *Plan) Signer() string {
+	if p.signing == nil {
+		return ""
+	}
+	return p.signing.out.Signer
+}
+
 // signing fills in the texts.
 func (r *render) signing(s *signing) (*doc.Signing, error) {
 	if s == nil {

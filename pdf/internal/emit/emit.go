@@ -140,7 +140,12 @@ func New(out io.Writer, d *doc.Document, o Options) (*Emitter, error) {
 	if !o.Force {
 		problems := check.Document(d)
 		if o.Protect != nil {
-			problems = append(problems, check.Encryption()...)
+			for _, problem := range check.Encryption() {
+				if d.Protection != nil {
+					problem = d.Protection.Src.Place(problem)
+				}
+				problems = append(problems, problem)
+			}
 		}
 		if err := problems.Err(); err != nil {
 			return nil, err
