@@ -40,8 +40,11 @@ type SignRequest struct {
 	Page int
 	Rect [4]float64
 	// Name is the signer, by default the common name of the certificate. Viewers show Reason,
-	// Location and Contact. All but Contact are shown in Rect.
+	// Location and Contact.
 	Name, Reason, Location, Contact string
+	// Show are the lines that are shown in Rect or Field, in their order; nil: name, time, reason
+	// and location.
+	Show []doc.SignatureLine
 	// Fonts have characters of what is shown that the engine's fonts lack; nil: there are none.
 	Fonts *doc.Fonts
 	// Certify makes it the author's signature, which says what may be changed later (DocMDP). It
@@ -225,11 +228,25 @@ func (r *SignRequest) signature() edit.Signature {
 }
 
 // shown are the lines of a visible signature.
-func (r *SignRequest) shown() []string {
-	lines := []string{r.Name, r.Time.Format("2006-01-02 15:04:05 Z07:00")}
-	for _, s := range []string{r.Reason, r.Location} {
-		if s != "" {
-			lines = append(lines, s)
+func (r *SignRequest) shown() (lines []string) {
+	show := r.Show
+	if show == nil {
+		show = []doc.SignatureLine{doc.LineName, doc.LineTime, doc.LineReason, doc.LineLocation}
+	}
+	for _, line := range show {
+		text := ""
+		switch line {
+		case doc.LineName:
+			text = r.Name
+		case doc.LineTime:
+			text = r.Time.Format("2006-01-02 15:04:05 Z07:00")
+		case doc.LineReason:
+			text = r.Reason
+		case doc.LineLocation:
+			text = r.Location
+		}
+		if text != "" {
+			lines = append(lines, text)
 		}
 	}
 	return lines
@@ -320,7 +337,7 @@ func asked(ctx context.Context, s *doc.Signing, o *RenderOptions) (*SignRequest,
 		id = &without
 	}
 	return &SignRequest{
-		Identity: id, Field: s.Field, Name: s.Name, Reason: s.Reason, Location: s.Location, Contact: s.Contact, Certify: s.Certify,
+		Identity: id, Field: s.Field, Name: s.Name, Reason: s.Reason, Location: s.Location, Contact: s.Contact, Show: s.Show, Certify: s.Certify,
 	}, nil
 }
 

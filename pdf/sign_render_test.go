@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -239,7 +240,7 @@ func TestTemplatesAskForTheirSignature(t *testing.T) {
 		_, err = e.Render(t.Context(), &out, plan, template.JSON([]byte(`{"no": "17"}`)), o)
 		return out.Bytes(), err
 	}
-	const whole = `signer: ada, field: bank.place, name: Ada L., reason: "Statement ${no}", location: Bern, contact: "bank@example.com", certify: fill`
+	const whole = `signer: ada, field: bank.place, name: Ada L., reason: "Statement ${no}", location: Bern, contact: "bank@example.com", certify: fill, show: [reason, name]`
 	body, err := made(whole, pdf.RenderOptions{Signers: keys})
 	if err != nil {
 		t.Fatal(err)
@@ -248,7 +249,7 @@ func TestTemplatesAskForTheirSignature(t *testing.T) {
 	if len(v) != 1 || !v[0].Valid || !v[0].CoversFile || v[0].Level != "B-B" || v[0].Field != "bank.place" || v[0].Reason != "Statement 17" || v[0].Location != "Bern" || v[0].Certifies != 2 {
 		t.Errorf("%+v", v)
 	}
-	if text := pdftest.Text(t, pdftest.Write(t, "signed.pdf", body)); !strings.Contains(text, "Ada L.") || !strings.Contains(text, "Statement 17") {
+	if text := pdftest.Text(t, pdftest.Write(t, "signed.pdf", body)); !regexp.MustCompile(`Statement 17\s+Ada L\.`).MatchString(text) || strings.Contains(text, "Bern") {
 		t.Errorf("shown is %q", text)
 	}
 	for level, want := range map[string]string{"signer: bob": "B-T", "signer: bob, level: B-T": "B-T", "signer: bob, level: B-B": "B-B"} {

@@ -11,9 +11,22 @@ type Signing struct {
 	// Name is the signer, by default the common name of the certificate. Viewers show Reason,
 	// Location and Contact.
 	Name, Reason, Location, Contact string
-	Level                           SignatureLevel
-	Certify                         Certification
+	// Show are the lines that Field shows, in their order; nil: name, time, reason and location.
+	Show    []SignatureLine
+	Level   SignatureLevel
+	Certify Certification
 }
+
+// SignatureLine is what a line of a visible signature says.
+type SignatureLine uint8
+
+// The lines. One that has nothing to say is left out.
+const (
+	LineName SignatureLine = iota
+	LineTime
+	LineReason
+	LineLocation
+)
 
 // SignatureLevel is a level of PAdES (ETSI EN 319 142-1).
 type SignatureLevel uint8

@@ -40,7 +40,6 @@ func kinds() []kind {
 		{"chart", nil, true},
 		{"svg", (*compiler).imageBlock, false},
 		{"field", (*compiler).fieldBlock, false},
-		{"signature", nil, false},
 		{"math", nil, false},
 	}
 }
@@ -189,6 +188,10 @@ func (c *compiler) kindOf(o *object) (kind, bool) {
 	case 0:
 		names = append(names, "for", "if")
 		at, hint := o.n, ""
+		if k := o.n.Key("signature"); k != nil {
+			c.bad(k, o.path, codeKind, "write field: signature, with a name and a label", "unknown kind of block %q", k.Text)
+			return kind{}, false
+		}
 		for _, k := range o.n.Keys {
 			if h := exprlang.Nearest(k.Text, names); h != "" && !slices.Contains(commonNames, k.Text) && !slices.Contains(styleKeys, k.Text) {
 				at, hint = k, h

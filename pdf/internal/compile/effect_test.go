@@ -343,6 +343,7 @@ func effectCases() (all []effectCase) {
 		"duplex", "simplex", "copies", "2", "hide-toolbar", "true", "hide-menubar", "true", "hide-window-ui", "true", "fit-window", "true", "center-window", "true")
 	add("a signing", page("sign: {signer: broker, @}", 1, "{field: signature, name: f, label: l}"), "field", "f", "name", "N", "reason", "R", "location", "L",
 		"contact", "C", "certify", "fill")
+	add("a signing", page("sign: {signer: broker, field: f, @}", 1, "{field: signature, name: f, label: l}"), "show", "[time]")
 	add("an attached file", page("attach: [{text: t, name: a.csv, @}]", 1, "{text: x}"), "type", "text/plain", "relationship", "data", "description", "D", "if", "n < 0")
 	add("an attached file", page("attach: [{name: a.txt, @}]", 1, "{text: x}"), "text", "t", "file", "wide.png")
 	add("an attached file", page("attach: [{file: wide.png, @}]", 1, "{text: x}"), "name", "other.png")

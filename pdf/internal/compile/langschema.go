@@ -74,6 +74,8 @@ func (g *schemaMaker) form(f string) any {
 	ref := func(name string) any { return map[string]any{"$ref": "#/$defs/" + name} }
 	inner := f[1 : len(f)-1]
 	switch {
+	case f[0] == '[' && wordsOf(f) != nil:
+		return map[string]any{"type": "array", "items": map[string]any{"enum": wordsOf(f)}}
 	case f[0] == '[':
 		return map[string]any{"type": "array", "items": g.form(inner)}
 	case f[0] == '{':

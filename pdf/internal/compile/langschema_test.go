@@ -211,16 +211,14 @@ func TestWordsOfTheGrammarAreThoseOfTheCompiler(t *testing.T) {
 		for _, k := range m.keys {
 			var words []string
 			for _, f := range k.forms {
-				if strings.HasPrefix(f, "'") {
-					words = append(words, strings.Trim(f, "'"))
-				}
+				words = append(words, wordsOf(f)...)
 			}
 			if len(words) > 0 {
 				known[joined(words)] = true
 			}
 		}
 	}
-	for _, elsewhere := range []string{"all", "L M Q H", "down half-down half-even half-up up"} {
+	for _, elsewhere := range []string{"all", "print modify copy annotate fill assemble print-high", "L M Q H", "down half-down half-even half-up up"} {
 		offered[joined(strings.Fields(elsewhere))] = true // not by choice with words
 	}
 	offered[joined([]string{"on", "off"})] = true

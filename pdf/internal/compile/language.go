@@ -16,6 +16,7 @@ import (
 //	int=1..9 num=-360..360                                    numbers within bounds
 //	'a'                                                       this word
 //	[X]                                                       a list of X
+//	['a' 'b']                                                 a list of these words
 //	{X}                                                       a mapping of names to X
 //	<X>                                                       the mapping called X
 //	any                                                       not told here
@@ -181,12 +182,13 @@ a signing
  reason text
  location text
  contact text
+ show ['name' 'time' 'reason' 'location']
  level 'B-B' | 'B-T'
  certify 'none' | 'fill' | 'annotate'
 protection
  owner! text
  user text
- permissions [word]
+ permissions ['print' 'modify' 'copy' 'annotate' 'fill' 'assemble' 'print-high']
  metadata 'clear' | 'encrypted'
 an attached file
  file word
@@ -342,8 +344,6 @@ field
  background color
  width length
  height length
- format- any
- calculate- any
 an option
  value! text
  text text
@@ -534,6 +534,18 @@ func makeBlockMapping(kind string, holds bool) *mapping {
 
 // standsForOthers reports the kinds in whose place other blocks stand, with keys of their own.
 func standsForOthers(kind string) bool { return kind == "use" || kind == "switch" || kind == "slot" }
+
+// wordsOf returns the words of a form such as 'a' or ['a' 'b']; nil: it has none.
+func wordsOf(form string) []string {
+	words := strings.Fields(strings.Trim(form, "[]"))
+	if !strings.HasPrefix(words[0], "'") {
+		return nil
+	}
+	for i, w := range words {
+		words[i] = strings.Trim(w, "'")
+	}
+	return words
+}
 
 // number reads the bounds of a form such as int=1..9.
 func bounds(form string) (least, most float64) {

@@ -31,6 +31,7 @@ func (c *compiler) signing(n *strictyaml.Node) {
 	mayHave(o, "reason", &s.reason, c.plain)
 	mayHave(o, "location", &s.location, c.plain)
 	mayHave(o, "contact", &s.contact, c.plain)
+	mayHave(o, "show", &s.out.Show, c.signatureLines)
 	if v := o.get("level"); v != nil {
 		s.out.Level = doc.LevelBB + oneOf[doc.SignatureLevel](c, "B-B", "B-T")(v, o.at("level"))
 	}
@@ -39,6 +40,18 @@ func (c *compiler) signing(n *strictyaml.Node) {
 	}
 	o.done()
 	c.plan.signing = s
+}
+
+// signatureLines reads a list of lines by their names.
+func (c *compiler) signatureLines(n *strictyaml.Node, path string) []doc.SignatureLine {
+	if n.Kind != strictyaml.Sequence {
+		c.bad(n, path, codeWrong, "", "want a list, got %s", n.Kind)
+	}
+	lines := []doc.SignatureLine{}
+	for i, v := range n.Items {
+		lines = append(lines, oneOf[doc.SignatureLine](c, "name", "time", "reason", "location")(v, index(path, i)))
+	}
+	return lines
 }
 
 // Signer returns the name of the signer that the template asks for; empty: none.
