@@ -40,11 +40,8 @@ type SignRequest struct {
 	Page int
 	Rect [4]float64
 	// Name is the signer, by default the common name of the certificate. Viewers show Reason,
-	// Location and Contact.
+	// Location and Contact. All but Contact are shown in Rect.
 	Name, Reason, Location, Contact string
-	// Show are the lines that are shown in Rect or Field, in their order; nil: name, time, reason
-	// and location.
-	Show []doc.SignatureLine
 	// Fonts have characters of what is shown that the engine's fonts lack; nil: there are none.
 	Fonts *doc.Fonts
 	// Certify makes it the author's signature, which says what may be changed later (DocMDP). It
@@ -228,28 +225,10 @@ func (r *SignRequest) signature() edit.Signature {
 }
 
 // shown are the lines of a visible signature.
-func (r *SignRequest) shown() (lines []string) {
-	show := r.Show
-	if show == nil {
-		show = []doc.SignatureLine{doc.LineName, doc.LineTime, doc.LineReason, doc.LineLocation}
+func (r *SignRequest) shown() *doc.SignatureLines {
+	return &doc.SignatureLines{
+		doc.LineName: r.Name, doc.LineTime: r.Time.Format("2006-01-02 15:04:05 Z07:00"), doc.LineReason: r.Reason, doc.LineLocation: r.Location,
 	}
-	for _, line := range show {
-		text := ""
-		switch line {
-		case doc.LineName:
-			text = r.Name
-		case doc.LineTime:
-			text = r.Time.Format("2006-01-02 15:04:05 Z07:00")
-		case doc.LineReason:
-			text = r.Reason
-		case doc.LineLocation:
-			text = r.Location
-		}
-		if text != "" {
-			lines = append(lines, text)
-		}
-	}
-	return lines
 }
 
 // chains are certificate chains that hold, with the most bytes that a signature may have, by the
@@ -337,7 +316,7 @@ func asked(ctx context.Context, s *doc.Signing, o *RenderOptions) (*SignRequest,
 		id = &without
 	}
 	return &SignRequest{
-		Identity: id, Field: s.Field, Name: s.Name, Reason: s.Reason, Location: s.Location, Contact: s.Contact, Show: s.Show, Certify: s.Certify,
+		Identity: id, Field: s.Field, Name: s.Name, Reason: s.Reason, Location: s.Location, Contact: s.Contact, Certify: s.Certify,
 	}, nil
 }
 
@@ -439,7 +418,7 @@ func (e *Engine) look(ctx context.Context, draft *edit.Draft, r SignRequest) (*e
 	if math.IsNaN(width) || math.IsNaN(height) || width <= 0 || height <= 0 || width > 14400 || height > 14400 {
 		return nil, nil //nolint:nilnil // nothing to see, or a place that Sign refuses
 	}
-	lines := r.shown()
+	lines := r.shown().Shown(nil)
 	set := func(size float64) (*edit.Document, error) { // nil: the lines do not fit
 		b := doc.NewBuilder().Fonts(r.Fonts)
 		b.Page(doc.Master{Width: doc.Points(width), Height: doc.Points(height), Margins: doc.Same(doc.Points(lookMargin)), VAlign: doc.VAlignMiddle})

@@ -231,7 +231,7 @@ func TestTemplatesAskForTheirSignature(t *testing.T) {
 	keys := keyring{"ada": a.identity(t, "Ada", ecKey(t, elliptic.P256())), "bob": stamped}
 	made := func(asked string, o pdf.RenderOptions) ([]byte, error) {
 		plan, err := e.Compile(t.Context(), pdf.Source{File: "t.yaml", Text: []byte("quire: 1\nname: x\nlang: en\ntitle: T\ndata: {no: string}\nsign: {" + asked +
-			"}\nbody: [{text: a}, {field: signature, name: bank.place, label: Signature of the bank}]\n")})
+			"}\nbody: [{text: a}, {signature: bank.place, alt: Signature of the bank, width: 70mm, height: 22mm, show: [reason, name]}]\n")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -240,7 +240,7 @@ func TestTemplatesAskForTheirSignature(t *testing.T) {
 		_, err = e.Render(t.Context(), &out, plan, template.JSON([]byte(`{"no": "17"}`)), o)
 		return out.Bytes(), err
 	}
-	const whole = `signer: ada, field: bank.place, name: Ada L., reason: "Statement ${no}", location: Bern, contact: "bank@example.com", certify: fill, show: [reason, name]`
+	const whole = `signer: ada, field: bank.place, name: Ada L., reason: "Statement ${no}", location: Bern, contact: "bank@example.com", certify: fill`
 	body, err := made(whole, pdf.RenderOptions{Signers: keys})
 	if err != nil {
 		t.Fatal(err)

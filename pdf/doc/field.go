@@ -68,7 +68,10 @@ type Field struct {
 	Border        Line   // the zero Line draws nothing
 	Background    Color
 	Round         bool // a radio button or check box is a circle
-	From          Origin
+	// Show are the lines that a signature field shows when it is signed while the document is made,
+	// in their order; nil: all.
+	Show []SignatureLine
+	From Origin
 }
 
 // fieldBorder is the frame of fields that name none.

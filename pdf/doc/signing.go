@@ -11,10 +11,8 @@ type Signing struct {
 	// Name is the signer, by default the common name of the certificate. Viewers show Reason,
 	// Location and Contact.
 	Name, Reason, Location, Contact string
-	// Show are the lines that Field shows, in their order; nil: name, time, reason and location.
-	Show    []SignatureLine
-	Level   SignatureLevel
-	Certify Certification
+	Level                           SignatureLevel
+	Certify                         Certification
 }
 
 // SignatureLine is what a line of a visible signature says.
@@ -26,7 +24,24 @@ const (
 	LineTime
 	LineReason
 	LineLocation
+	NumSignatureLines
 )
+
+// SignatureLines have what each line says.
+type SignatureLines [NumSignatureLines]string
+
+// Shown returns the lines of some kinds, nil for all of them, that say something.
+func (l *SignatureLines) Shown(kinds []SignatureLine) (lines []string) {
+	if kinds == nil {
+		kinds = []SignatureLine{LineName, LineTime, LineReason, LineLocation}
+	}
+	for _, k := range kinds {
+		if k < NumSignatureLines && l[k] != "" {
+			lines = append(lines, l[k])
+		}
+	}
+	return lines
+}
 
 // SignatureLevel is a level of PAdES (ETSI EN 319 142-1).
 type SignatureLevel uint8

@@ -40,6 +40,7 @@ func kinds() []kind {
 		{"chart", nil, true},
 		{"svg", (*compiler).imageBlock, false},
 		{"field", (*compiler).fieldBlock, false},
+		{"signature", (*compiler).signatureBlock, false},
 		{"math", nil, false},
 	}
 }
@@ -188,10 +189,6 @@ func (c *compiler) kindOf(o *object) (kind, bool) {
 	case 0:
 		names = append(names, "for", "if")
 		at, hint := o.n, ""
-		if k := o.n.Key("signature"); k != nil {
-			c.bad(k, o.path, codeKind, "write field: signature, with a name and a label", "unknown kind of block %q", k.Text)
-			return kind{}, false
-		}
 		for _, k := range o.n.Keys {
 			if h := exprlang.Nearest(k.Text, names); h != "" && !slices.Contains(commonNames, k.Text) && !slices.Contains(styleKeys, k.Text) {
 				at, hint = k, h
@@ -247,7 +244,7 @@ func inert(kind string) []string {
 		}
 	case "toc":
 		return []string{"keep-together", "bookmark", "align", "widows", "orphans", "breaking", "indent", "margin-left", "margin-right"}
-	case "field":
+	case "field", "signature":
 		return []string{"keep-together", "link", "bookmark", "widows", "orphans", "keep-figures", "indent", "margin-left", "margin-right", "breaking", "hyphenate", "caps"}
 	case "barcode": // its readable text has a font
 		return []string{"keep-together", "widows", "orphans", "keep-figures", "indent", "margin-left", "margin-right", "breaking", "hyphenate", "caps"}

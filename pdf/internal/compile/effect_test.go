@@ -178,6 +178,7 @@ var kindSamples = map[string]string{
 	"image":      `{image: wide.png, alt: a, width: 40mm, @}`,
 	"svg":        `{svg: wide.png, alt: a, width: 40mm, @}`,
 	"field":      `{field: text, name: f, label: AVA117, value: AVA117, @}`,
+	"signature":  `{signature: f, alt: a, width: 60mm, height: 20mm, @}`,
 	"barcode":    `{barcode: code128, value: AVA117, alt: a, @}`,
 	"spacer":     `{spacer: 9mm, @}`,
 	"page-break": `{page-break: true, @}`,
@@ -205,6 +206,7 @@ func TestNoKeyOfABlockIsWithoutEffect(t *testing.T) {
 	e := newEffects(t)
 	own := map[string]string{ // where the usual value shows nothing, or another text is needed
 		"text tabs": "", "heading tabs": "", "text markup": "", "heading markup": "", "text overflow": "", "heading overflow": "", "heading level": "",
+		"signature alt": "", "signature show": "[time]", "signature width": "", "signature height": "",
 		"field name": "", "field label": "", "field value": "", "field options": "", "field editable": "", "field multiple": "", "field round": "", "field max": "", "field comb": "",
 		"field password": "", "field caption": "none", "field required": "true", "field read-only": "true", "field multiline": "true", "field fit": "true",
 		"barcode value": "", "barcode alt": "", "image alt": "", "svg alt": "", "image decorative": "", "svg decorative": "", "barcode decorative": "",
@@ -232,8 +234,12 @@ func TestNoKeyOfABlockIsWithoutEffect(t *testing.T) {
 				continue
 			}
 			var all []string
+			head := ""
+			if kind == "signature" {
+				head = "sign: {signer: broker, field: f, reason: AVA office 1117 uncharacteristically}"
+			}
 			for _, lines := range []int{1, 10, 12, 9, 11, 13, 8, 7, 6, 5} {
-				all = append(all, page("", lines, sample))
+				all = append(all, page(head, lines, sample))
 			}
 			if key == "hyphenate" || key == "breaking" || key == "widows" || key == "orphans" {
 				for _, lines := range []int{1, 9, 11} {
@@ -271,7 +277,7 @@ func TestNoKeyOfAMappingIsWithoutEffect(t *testing.T) {
 		"protection owner", "protection user", "protection permissions", "protection metadata", // in pdf.TestTemplatesAskForTheirProtection
 		"a template quire", "a template name", "a template lang", "a template title", "a template body", "a theme quire", "an imported file quire",
 		"a block with for for", "a block with for do", "a block with if if", "a block with if do", "a component do", "a family of fonts regular",
-		"a tab stop at", "row cells", "box do", "columns do", "section do", "place x", "place y", "place width", "place do", "barcode value", "field name", "field label", "an option value", "switch cases",
+		"a tab stop at", "row cells", "box do", "columns do", "section do", "place x", "place y", "place width", "place do", "barcode value", "field name", "field label", "signature alt", "an option value", "switch cases",
 		"a case is", "a case do", "table columns", "table rows", "group by", "carry sum", "an entry title", "an entry to", "an outline headings", "list items",
 		"a theme theme", "a theme styles", "a theme components", "an imported file import", "an imported file components",
 		"a family of fonts bold", "a family of fonts italic", "a family of fonts bold-italic", "fonts families", "fonts fallback", "a style extends",
@@ -343,7 +349,6 @@ func effectCases() (all []effectCase) {
 		"duplex", "simplex", "copies", "2", "hide-toolbar", "true", "hide-menubar", "true", "hide-window-ui", "true", "fit-window", "true", "center-window", "true")
 	add("a signing", page("sign: {signer: broker, @}", 1, "{field: signature, name: f, label: l}"), "field", "f", "name", "N", "reason", "R", "location", "L",
 		"contact", "C", "certify", "fill")
-	add("a signing", page("sign: {signer: broker, field: f, @}", 1, "{field: signature, name: f, label: l}"), "show", "[time]")
 	add("an attached file", page("attach: [{text: t, name: a.csv, @}]", 1, "{text: x}"), "type", "text/plain", "relationship", "data", "description", "D", "if", "n < 0")
 	add("an attached file", page("attach: [{name: a.txt, @}]", 1, "{text: x}"), "text", "t", "file", "wide.png")
 	add("an attached file", page("attach: [{file: wide.png, @}]", 1, "{text: x}"), "name", "other.png")
@@ -383,6 +388,7 @@ func effectCases() (all []effectCase) {
 	add("field", page("", 1, "{field: choice, name: f, label: a, options: [x], @}"), "editable", "true")
 	add("field", page("", 1, "{field: list, name: f, label: a, options: [x], @}"), "multiple", "true")
 	add("field", page("", 1, "{field: checkbox, name: f, label: a, @}"), "round", "true", "options", "[x]", "value", "Yes")
+	add("signature", page("", 1, "{signature: f, alt: l, @}"), "width", "30mm", "height", "30mm")
 	add("an option", page("", 1, "{field: choice, name: f, label: a, options: [{value: x, @}]}"), "text", "Shown")
 	add("barcode", page("", 1, "{barcode: code128, value: A1, @}"), "alt", "a", "decorative", "true")
 	add("barcode", page("", 1, "{barcode: qr, value: A1, alt: a, @}"), "module", "2mm", "size", "30mm", "ecc", "H")

@@ -50,21 +50,29 @@ func (c *compiler) fieldBlock(b *blockSource) block {
 	if v := o.get("max"); v != nil {
 		n.out.Max = c.integer(v, o.at("max"), 1, 10_000)
 	}
-	if v := o.get("border"); v != nil {
-		n.out.Border = c.line(v, o.at("border"))
-	}
-	if v := o.get("background"); v != nil {
-		n.out.Background = c.color(v, o.at("background"))
-	}
-	for _, l := range []struct {
-		key string
-		to  *doc.Length
-	}{{"width", &n.out.Width}, {"height", &n.out.Height}} {
-		if v := o.get(l.key); v != nil {
-			*l.to = c.length(v, o.at(l.key), 1)
-		}
-	}
+	c.frame(o, &n.out)
 	c.fieldFlags(o, &n.out, known)
+	n.common = b.done()
+	return n
+}
+
+// frame reads the keys of the place of a field.
+func (c *compiler) frame(o *object, f *doc.Field) {
+	mayHave(o, "border", &f.Border, c.line)
+	mayHave(o, "background", &f.Background, c.color)
+	mayHave(o, "width", &f.Width, c.lengthFrom(1))
+	mayHave(o, "height", &f.Height, c.lengthFrom(1))
+}
+
+// signatureBlock reads the place of a signature: a field whose label is not printed.
+func (c *compiler) signatureBlock(b *blockSource) block {
+	o := b.common
+	n := &fieldNode{out: doc.NewField(doc.FieldSignature, "", "")}
+	n.out.Caption = doc.CaptionNone
+	n.name = c.plain(b.value, b.path)
+	mustHave(o, "alt", &n.label, c.plain)
+	mayHave(o, "show", &n.out.Show, c.signatureLines)
+	c.frame(o, &n.out)
 	n.common = b.done()
 	return n
 }

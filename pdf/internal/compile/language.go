@@ -182,7 +182,6 @@ a signing
  reason text
  location text
  contact text
- show ['name' 'time' 'reason' 'location']
  level 'B-B' | 'B-T'
  certify 'none' | 'fill' | 'annotate'
 protection
@@ -340,6 +339,13 @@ field
  multiple flag
  max int=1..10000
  round flag
+ border <a line of a border> | 'hairline' | 'none'
+ background color
+ width length
+ height length
+signature
+ alt! text
+ show ['name' 'time' 'reason' 'location']
  border <a line of a border> | 'hairline' | 'none'
  background color
  width length

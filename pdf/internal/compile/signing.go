@@ -31,7 +31,6 @@ func (c *compiler) signing(n *strictyaml.Node) {
 	mayHave(o, "reason", &s.reason, c.plain)
 	mayHave(o, "location", &s.location, c.plain)
 	mayHave(o, "contact", &s.contact, c.plain)
-	mayHave(o, "show", &s.out.Show, c.signatureLines)
 	if v := o.get("level"); v != nil {
 		s.out.Level = doc.LevelBB + oneOf[doc.SignatureLevel](c, "B-B", "B-T")(v, o.at("level"))
 	}

@@ -54,9 +54,9 @@ type Signature struct {
 	// Field is the full name of a signature field of the document; empty: a new one on the first
 	// page, which shows nothing.
 	Field   string
-	Dict    cos.Dict // of the signature, as cos.Writer.PutSignature takes it
-	Certify bool     // it is the author's, which says what may be changed later (ISO 32000-2, 12.8.2.2)
-	Shown   []string // lines of text, in Field
+	Dict    cos.Dict            // of the signature, as cos.Writer.PutSignature takes it
+	Certify bool                // it is the author's, which says what may be changed later (ISO 32000-2, 12.8.2.2)
+	Shown   *doc.SignatureLines // in Field
 	By      *cos.Signature
 }
 

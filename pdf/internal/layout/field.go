@@ -330,8 +330,10 @@ func (l *look) look() (Look, error) {
 	case doc.FieldList:
 		err = l.options()
 	case doc.FieldSignature:
-		if lines := l.m.opt.Signatory; n.Name == l.m.opt.Signed && len(lines) > 0 {
-			err = l.lines(strings.Join(lines, "\n"), true)
+		if l.m.opt.Signatory != nil && n.Name == l.m.opt.Signed {
+			if lines := l.m.opt.Signatory.Shown(n.Show); len(lines) > 0 {
+				err = l.lines(strings.Join(lines, "\n"), true)
+			}
 		}
 	default:
 		switch s := l.shown(); {

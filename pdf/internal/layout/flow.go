@@ -21,10 +21,9 @@ type Options struct {
 	Tagged bool
 	Limits diag.Limits
 	Mono   string // family of code spans; empty: that of the text around
-	// Signed is the full name of the signature field that shows Signatory, lines of text; empty:
-	// none does.
+	// Signed is the full name of the signature field that shows Signatory; empty: none does.
 	Signed    string
-	Signatory []string
+	Signatory *doc.SignatureLines
 	// Trace has the pages say what of the document stands where.
 	Trace bool
 	// Images reads image data. It may wait for memory until the context ends.
