@@ -144,6 +144,9 @@ func TestDocumentsAreSignedAsTheirTemplateSays(t *testing.T) {
 	if !bytes.Contains(said, []byte(`"reason":"Issued"`)) && !bytes.Contains(said, []byte(`"reason": "Issued"`)) {
 		t.Errorf("verify: %s", said)
 	}
+	if n, err := h.app.CollectOrphans(t.Context(), 0, time.Now().Add(time.Hour)); n != 0 || err != nil {
+		t.Errorf("%d files of the document were taken for orphans: %v", n, err)
+	}
 	for name, change := range map[string]func(*config.Config){"no key": func(*config.Config) {}, "another key": signs} {
 		if err := h.app.Close(t.Context()); err != nil {
 			t.Fatal(err)

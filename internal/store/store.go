@@ -232,8 +232,8 @@ func (s *Store) Check(ctx context.Context) error {
 	return nil
 }
 
-// Blobs returns the hashes that the documents of all spaces name: their files, their snapshots
-// and, apart, the manifests of their templates, which name further blobs.
+// Blobs returns the hashes that the documents of all spaces name: their files, their snapshots,
+// their signatures and, apart, the manifests of their templates, which name further blobs.
 func (s *Store) Blobs(ctx context.Context) (files, manifests map[record.Hash]struct{}, err error) {
 	files, manifests = map[record.Hash]struct{}{}, map[record.Hash]struct{}{}
 	defer func() {
@@ -241,17 +241,23 @@ func (s *Store) Blobs(ctx context.Context) (files, manifests map[record.Hash]str
 			err = fmt.Errorf("blobs of documents: %w", known(err))
 		}
 	}()
-	rows, err := s.reader.QueryContext(ctx, "SELECT content, snapshot, template_hash FROM documents")
+	rows, err := s.reader.QueryContext(ctx, `SELECT content, snapshot, template_hash,
+		CASE WHEN signer = '' THEN NULL ELSE json_extract(receipt, '$.signature') END FROM documents`)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
 		var names [3]string
-		if err := rows.Scan(&names[0], &names[1], &names[2]); err != nil {
+		var signature *string // nil: the document is not signed
+		if err := rows.Scan(&names[0], &names[1], &names[2], &signature); err != nil {
 			return nil, nil, err
 		}
-		for i, name := range names {
+		all := names[:]
+		if signature != nil {
+			all = append(all, *signature)
+		}
+		for i, name := range all {
 			h, err := record.ParseHash(name)
 			if err != nil {
 				return nil, nil, err
