@@ -3,10 +3,13 @@ package pdf_test
 import (
 	"bytes"
 	"errors"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"example.com/quire/pdf"
+	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/pdftest"
 	"example.com/quire/pdf/template"
 )
@@ -88,6 +91,39 @@ func TestMarkdownOfDataIsJudged(t *testing.T) {
 		_, err := e.Compile(t.Context(), pdf.Source{File: "t.yaml", Text: []byte("quire: 1\nname: n\nlang: en\ntitle: T\nbody:\n  - " + body + "\n")})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", body, err)
+		}
+	}
+}
+
+// TestMarkdownInGo: what a template makes of a text a Builder sets, too.
+func TestMarkdownInGo(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, pdf.Config{})
+	const text = "# Present\n\nAll, *nearly*, [see](https://example.com/).\n\n1. Money\n   - in\n   - out\n2. Time\n\n| a | b |\n|---|--:|\n| c | 1 |\n"
+	style := doc.ThemeBase()
+	build := func(b *doc.Builder) error {
+		nodes, err := pdf.Markdown(text, &style, 2)
+		if err != nil {
+			return err
+		}
+		b.Title("Minutes").Lang("en").Style(&style).Theme(doc.DefaultTheme(style)).Heading(1, "Minutes").Add(nodes...)
+		return nil
+	}
+	built, _ := render(t, e, pdf.RenderOptions{Standards: compliant, Time: frozen}, build)
+	written, err := renderText(t, e, "quire: 1\nname: x\nlang: en\ntitle: Minutes\nstandard: [pdf/a-4, pdf/ua-2]\npage: {margin: 20mm}\ndata: {notes: string}\nbody: [{heading: Minutes}, {markdown: \"${notes}\", level: 2}]\n", `{"notes": `+strconv.Quote(text)+`}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := pdftest.Text(t, pdftest.Write(t, "built.pdf", built)), pdftest.Text(t, pdftest.Write(t, "written.pdf", written))
+	tags := func(body []byte) string {
+		return strings.Join(regexp.MustCompile(`/S/\w+`).FindAllString(unpack(t, body), -1), "")
+	}
+	if a != b || tags(built) != tags(written) || !strings.Contains(a, "Money") || strings.Count(unpack(t, built), "/Subtype/Link") != 1 {
+		t.Errorf("built:\n%s\n%s\nwritten:\n%s\n%s", a, tags(built), b, tags(written))
+	}
+	for _, bad := range []string{strings.Repeat("x", 2<<20), "[this](file:///etc/passwd)", strings.Repeat("> ", 500) + "deep"} {
+		if _, err := pdf.Markdown(bad, nil, 1); err == nil {
+			t.Errorf("%.30q was set", bad)
 		}
 	}
 }

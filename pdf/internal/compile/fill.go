@@ -170,7 +170,7 @@ func (r *render) link(t *plainText) (string, error) {
 			return "", err
 		}
 	}
-	if !reLink.MatchString(s) {
+	if !MayLead(s) {
 		at := t.parts[0].at
 		for _, p := range t.parts {
 			if p.at != nil {

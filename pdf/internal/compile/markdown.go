@@ -21,7 +21,7 @@ type markdownNode struct {
 func (c *compiler) markdownBlock(b *blockSource) block {
 	o := b.common
 	n := &markdownNode{text: c.plain(b.value, b.path)}
-	n.opt = markdown.Options{Src: b.block.Src, Lang: b.block.Lang, Level: 1, Link: reLink.MatchString}
+	n.opt = markdown.Options{Src: b.block.Src, Lang: b.block.Lang, Level: 1, Link: MayLead}
 	if v := o.get("level"); v != nil {
 		n.opt.Level = c.integer(v, o.at("level"), 1, 9)
 	}

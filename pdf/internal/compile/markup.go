@@ -547,6 +547,9 @@ func bracketEnd(s string, i int, closing byte) int {
 // a program, and anchors.
 var reLink = regexp.MustCompile(`(?i)^(?:https?://|mailto:|tel:|#).`)
 
+// MayLead reports whether a link may lead to a target.
+func MayLead(target string) bool { return reLink.MatchString(target) }
+
 const linkHint = "links are https:, http:, mailto:, tel: or #anchor"
 
 // link compiles the value of a link key.
@@ -562,7 +565,7 @@ func (c *compiler) linkText(n *strictyaml.Node, path string, from, to int) *plai
 	t := c.plainText(&textParser{c: c, n: n, path: path, src: n.Text[:to], absent: wrapped(n.Text[from:to])}, from)
 	t.id = c.spanID(t.parts)
 	if len(t.parts) > 0 && t.parts[0].prog == nil {
-		if s, known := t.known(); known && !reLink.MatchString(s) {
+		if s, known := t.known(); known && !MayLead(s) {
 			line, col := n.Pos(from)
 			c.at(line, col, path, codeWrong, linkHint, "%s is not a valid link", quoted(s))
 		} else if known && s[0] == '#' {
