@@ -68,6 +68,9 @@ func (p *Preview) Load(ctx context.Context, file string) (*record.Template, erro
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
 		file = filepath.Join(file, "template.yaml")
 	}
+	if _, err := os.Stat(file); err != nil {
+		return nil, err // which names the path; an error of the engine has the name in the folder alone
+	}
 	root, err := os.OpenRoot(filepath.Dir(file))
 	if err != nil {
 		return nil, err

@@ -28,7 +28,7 @@ func (p *program) cache() *cobra.Command {
 		Long: "Show the cached entry of a public document or report. KEY is the hash of the document's bytes,\n" +
 			"as in its address under /d/, or the name of the report. Nothing is loaded into the cache.\n" +
 			"The exit status is 1 if there is no entry.",
-		Args: args(cobra.ExactArgs(1)),
+		Args: counted(1, 1, "key"),
 		RunE: func(c *cobra.Command, a []string) error { return p.cacheGet(c.Context(), a[0], out) },
 	}
 	get.Flags().StringVarP(&out, "out", "o", "", "write the cached document to `FILE`")
@@ -38,14 +38,14 @@ func (p *program) cache() *cobra.Command {
 			Short: "Show the size and use of the caches",
 			Long: "Show for each cache its hits, misses, entries and bytes, its maximum size, and the bound: how\n" +
 				"long ago, at most, a value that it serves may have been replaced.",
-			Args: args(cobra.NoArgs),
+			Args: counted(0, 0, ""),
 			RunE: func(c *cobra.Command, _ []string) error { return p.cacheStats(c.Context()) },
 		}, get,
 		&cobra.Command{
 			Use:   "purge",
 			Short: "Empty the caches",
 			Long:  "Empty the caches. No document is lost: the next request reads from the data directory.",
-			Args:  args(cobra.NoArgs),
+			Args:  counted(0, 0, ""),
 			RunE:  func(c *cobra.Command, _ []string) error { return p.cachePurge(c.Context()) },
 		},
 	)

@@ -17,7 +17,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -108,13 +110,28 @@ func (p *program) root() *cobra.Command {
 	return root
 }
 
-// args makes a wrong number of arguments a usage error that shows the form.
-func args(check cobra.PositionalArgs) cobra.PositionalArgs {
+// counted checks that a command is given as many arguments as it takes; what is one of them, such
+// as "file". The error shows the form.
+func counted(least, most int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, a []string) error {
-		if err := check(c, a); err != nil {
-			return usageError{fmt.Errorf("%w; usage: %s", err, c.UseLine())}
+		if len(a) >= least && len(a) <= most {
+			return nil
 		}
-		return nil
+		if most == 0 {
+			return usageError{fmt.Errorf("got %q, want no arguments; usage: %s", a[0], c.UseLine())}
+		}
+		want := strconv.Itoa(least)
+		switch {
+		case most == math.MaxInt:
+			want = "at least " + want
+		case most > least:
+			want += " to " + strconv.Itoa(most)
+		}
+		got := "1 " + what
+		if len(a) != 1 {
+			got = fmt.Sprintf("%d %ss", len(a), what)
+		}
+		return usageError{fmt.Errorf("got %s, want %s; usage: %s", got, want, c.UseLine())}
 	}
 }
 

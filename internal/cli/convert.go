@@ -47,7 +47,7 @@ func (v *converting) flags(c *cobra.Command) {
 	f.StringArrayVar(&v.allow, "allow", nil, "the page may read from this `HOST` at ports 80 and 443, or from HOST:PORT at that port only; may be repeated (the host of an address, or of --base, is allowed)")
 	f.BoolVar(&v.private, "private", false, "allowed hosts may have addresses in private networks, and any port if none is named")
 	f.BoolVar(&v.scripts, "scripts", false, "run the scripts of the page")
-	f.StringVar(&v.browser, "browser", "", "`PATH` of Chromium (default: the first of chromium, google-chrome in PATH)")
+	f.StringVar(&v.browser, "browser", "", "`PATH` of Chromium (default: the first of chromium, chromium-browser, google-chrome and chrome in PATH)")
 	f.BoolVar(&v.noSandbox, "no-sandbox", false, "run Chromium without its sandbox, which root needs; only for pages that you trust")
 	f.DurationVar(&v.timeout, "timeout", 30*time.Second, "give up after this `TIME`")
 }
@@ -61,7 +61,7 @@ func (p *program) convertHTML() *cobra.Command {
 		Short:   "Print an HTML file or an address to a PDF",
 		Long:    "Print an HTML file, standard input (-) or an address to a PDF. Lengths are in millimetres.",
 		Example: "  quire convert html report.html -o report.pdf\n  quire convert html https://pages.example/report --allow assets.example --background",
-		Args:    args(cobra.ExactArgs(1)),
+		Args:    counted(1, 1, "page"),
 		RunE: func(c *cobra.Command, a []string) error {
 			if margin != "" {
 				m, err := numbers(margin, 4)
@@ -99,7 +99,7 @@ func (p *program) convertImage() *cobra.Command {
 		Short:   "Draw an HTML file or an address as an image",
 		Long:    "Draw an HTML file, standard input (-) or an address as a PNG, JPEG or WebP image. Lengths are\nin CSS pixels.",
 		Example: "  quire convert image card.html --width 600 --height 315 --zoom 2 -o card.png",
-		Args:    args(cobra.ExactArgs(1)),
+		Args:    counted(1, 1, "page"),
 		RunE: func(c *cobra.Command, a []string) error {
 			if crop != "" {
 				n, err := numbers(crop, 4)

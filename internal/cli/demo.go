@@ -33,7 +33,7 @@ func (p *program) demo() *cobra.Command {
 			"fails at times. Its data is in " + demoDir + "/. If port 8080 is in use, the next free port is used,\n" +
 			"unless --listen names an address. If a demo is running already, its URL is printed and no\n" +
 			"second one is started.",
-		Args: args(cobra.NoArgs),
+		Args: counted(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			cfg := &config.Config{Listen: listen, Data: demoDir, Log: config.Log{Level: "error"}}
 			if p.data != "" {

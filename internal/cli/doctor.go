@@ -33,7 +33,7 @@ func (p *program) doctor() *cobra.Command {
 		Long: "Check the configuration, data directory, state, audit log, engine and templates, and whether a\n" +
 			"server is running. For each fault the command says what to do. The exit status is 1 if\n" +
 			"anything is wrong.",
-		Args: args(cobra.NoArgs),
+		Args: counted(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			all := p.examine(c.Context(), deep)
 			var text strings.Builder

@@ -30,7 +30,7 @@ func (p *program) fetch() *cobra.Command {
 			"to a file. With --repeat the same client sends the request again, which shows the cache.\n\n" +
 			"The exit status is 1 if there was no answer, or if its status is 400 or more.",
 		Example: "  quire fetch https://api.example/v1/rates\n  quire fetch --repeat 2 --out rates.json https://api.example/v1/rates",
-		Args:    args(cobra.ExactArgs(1)),
+		Args:    counted(1, 1, "URL"),
 		RunE:    func(c *cobra.Command, a []string) error { return p.get(c.Context(), a[0], o) },
 	}
 	f := c.Flags()

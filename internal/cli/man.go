@@ -15,7 +15,7 @@ func (p *program) man() *cobra.Command {
 		Long:  "Print the manual page quire(1): every command, flag, exit status, file and variable.",
 		Example: "  quire man | man -l -\n" +
 			"  quire man > /usr/local/share/man/man1/quire.1",
-		Args: args(cobra.NoArgs),
+		Args: counted(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			m := &manual{}
 			m.write(c.Root(), p.Version)
@@ -129,7 +129,7 @@ func (m *manual) flags(usages string) {
 // no arguments, is its children.
 func (m *manual) command(c *cobra.Command) {
 	if !c.HasSubCommands() || strings.Contains(c.Use, " ") {
-		m.macro("SS", strings.TrimSuffix(c.UseLine(), " [flags]"))
+		m.macro("SS", strings.Replace(c.UseLine(), " [flags]", "", 1))
 		about := cmp.Or(c.Long, c.Short+".")
 		m.text(about)
 		if c.Example != "" {

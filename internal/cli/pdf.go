@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -49,7 +48,7 @@ func (p *program) operation(o operation.Operation) *cobra.Command {
 	}
 	c := &cobra.Command{
 		Use: use, Short: o.Summary, Long: o.Summary + ".\n\n" + wrapped(o.Description+" The FILE - is standard input."),
-		Args:    args(fileArgs(max(o.Least, 1), o.Most)),
+		Args:    counted(max(o.Least, 1), o.Most, "file"),
 		Example: "  quire pdf " + o.Example(),
 		RunE: func(c *cobra.Command, a []string) error {
 			in := operation.Input{Values: map[string]string{}, Uploads: map[string]operation.File{}}
@@ -58,7 +57,7 @@ func (p *program) operation(o operation.Operation) *cobra.Command {
 					in.Values[name] = "true"
 				}
 			}
-			return ofFlag(o, p.operate(c, o, a, in, values, out))
+			return ofCall(o, p.operate(c, o, a, in, values, out))
 		},
 	}
 	for _, x := range o.Parameters {
@@ -87,25 +86,15 @@ func (p *program) operation(o operation.Operation) *cobra.Command {
 	return c
 }
 
-// fileArgs checks that as many files are named as an operation takes.
-func fileArgs(least, most int) cobra.PositionalArgs {
-	return func(_ *cobra.Command, a []string) error {
-		want := strconv.Itoa(least)
-		if most > least {
-			want += " to " + strconv.Itoa(most)
-		}
-		if len(a) < least || len(a) > most {
-			if len(a) == 1 {
-				return fmt.Errorf("got 1 file, want %s", want)
+// ofCall names the flag of the parameter that an error is of, and standard input as such.
+func ofCall(o operation.Operation, err error) error {
+	if e, ok := errors.AsType[*pdf.DiagnosticError](err); ok {
+		for i, d := range e.Diagnostics {
+			if d.File == inputName {
+				e.Diagnostics[i].File = "standard input"
 			}
-			return fmt.Errorf("got %d files, want %s", len(a), want)
 		}
-		return nil
 	}
-}
-
-// ofFlag names the flag of the parameter that an error is of.
-func ofFlag(o operation.Operation, err error) error {
 	e, ok := errors.AsType[*pdf.OptionError](err)
 	if !ok {
 		return err
@@ -265,7 +254,20 @@ func (p *program) operate(c *cobra.Command, o operation.Operation, files []strin
 	if out == "-" && o.Gives != operation.Documents {
 		return nil // standard output has the file
 	}
-	return p.print(done.Report, done.Text)
+	return p.print(done.Report, wrote(written)+done.Text)
+}
+
+// wrote begins the line that tells what was written: with the name of the file, or of the first and
+// the last of several.
+func wrote(files []*created) string {
+	switch n := len(files); n {
+	case 0:
+		return ""
+	case 1:
+		return files[0].name + ": "
+	default:
+		return files[0].name + " to " + files[n-1].name + ": "
+	}
 }
 
 // inputName is what the file of standard input is called.
@@ -335,7 +337,7 @@ func keyFile(name, password string) (*sign.Identity, error) {
 // create returns where a file is written, which gets its name when it is closed.
 func (p *program) create(name string) *created {
 	r, w := io.Pipe()
-	c := &created{w: w, done: make(chan struct{})}
+	c := &created{name: name, w: w, done: make(chan struct{})}
 	go func() {
 		defer close(c.done)
 		c.err = p.output(name, func(to io.Writer) error {
@@ -349,6 +351,7 @@ func (p *program) create(name string) *created {
 
 // created is a file that is being written.
 type created struct {
+	name string
 	w    *io.PipeWriter
 	done chan struct{}
 	err  error // once done is closed

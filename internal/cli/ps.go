@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 	"time"
@@ -32,7 +33,7 @@ type psOptions struct {
 func (p *program) ps() *cobra.Command {
 	var o psOptions
 	c := &cobra.Command{
-		Use:   "ps HOST -- SCRIPT",
+		Use:   "ps HOST [flags] -- SCRIPT",
 		Short: "Run PowerShell on another host, over SSH, WSMan, a child process or a Unix socket",
 		Long: "Run a script on a host by PowerShell remoting and show its seven streams as they arrive: output\n" +
 			"on standard output; error, warning, verbose, debug, information and progress on standard error.\n" +
@@ -50,8 +51,8 @@ func (p *program) ps() *cobra.Command {
 			"`exit N`.",
 		Example: "  quire ps ops@win1 -- 'Get-Service | Where-Object Status -eq Stopped'\n" +
 			"  quire ps win1 --param Name=spooler --file restart.ps1\n" +
-			"  quire ps unix:/run/quire.sock --command -- Get-Sample -Count 3",
-		Args: args(cobra.MinimumNArgs(1)),
+			"  quire ps unix:/run/quire.sock --command -- Get-QuireHost",
+		Args: counted(1, math.MaxInt, "host"),
 		RunE: func(c *cobra.Command, a []string) error { return p.remote(c.Context(), a[0], a[1:], o) },
 	}
 	f := c.Flags()

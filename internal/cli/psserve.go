@@ -38,7 +38,7 @@ func (p *program) psServe() *cobra.Command {
 			"command is the SSH server itself, which accepts clients that have one of the authorized keys.",
 		Example: "  quire ps serve --unix /run/quire/ps.sock\n" +
 			"  quire ps serve --ssh 127.0.0.1:2222 --host-key host_ed25519 --authorized-keys ~/.ssh/authorized_keys",
-		Args: args(cobra.NoArgs),
+		Args: counted(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error { return p.servePowerShell(c.Context(), o) },
 	}
 	f := c.Flags()

@@ -38,7 +38,7 @@ func (p *program) render() *cobra.Command {
 			"configuration, of the space local.",
 		Example: "  quire render invoice.yaml -d invoice.json -o invoice.pdf --time 2026-01-31T18:30:00Z\n" +
 			"  jq .order order.json | quire render invoice.yaml -d - -o - > invoice.pdf",
-		Args: args(cobra.ExactArgs(1)),
+		Args: counted(1, 1, "template"),
 		RunE: func(c *cobra.Command, a []string) error {
 			when, err := parseTime(at)
 			if err != nil {
@@ -83,6 +83,9 @@ func (p *program) renderTo(ctx context.Context, template, data, out string, r re
 		return err
 	}
 	if err := p.output(out, write); err != nil {
+		if e, ok := errors.AsType[*record.RequestError](err); ok && strings.HasPrefix(e.Field, "options.standards") {
+			return usageError{errors.New(strings.Replace(e.Error(), "request "+e.Field, "--standard", 1))}
+		}
 		if e, ok := errors.AsType[*record.DataError](err); ok && data == "" && e.Suggestion == "" {
 			e.Suggestion = "name the data by --data"
 		}

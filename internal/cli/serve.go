@@ -27,7 +27,7 @@ func (p *program) serve() *cobra.Command {
 			"configuration has its SHA-256:\n\n" +
 			"  TOKEN=$(head -c 32 /dev/urandom | base64)\n" +
 			"  printf %s \"$TOKEN\" | sha256sum        # -> tokens: [{space: finance, sha256: ...}]",
-		Args: args(cobra.NoArgs),
+		Args: counted(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			lookup := p.LookupEnv
 			if listen != "" {

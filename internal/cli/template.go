@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,7 +27,7 @@ func (p *program) template() *cobra.Command {
 			"that does not depend on the data, with file, line, column and what was expected. Warnings go to\n" +
 			"standard error too. The exit status is 2 if anything is wrong.",
 		Example: "  quire template check invoice.yaml\n  quire template check templates/*/template.yaml --json",
-		Args:    args(cobra.MinimumNArgs(1)),
+		Args:    counted(1, math.MaxInt, "template"),
 		RunE: func(c *cobra.Command, a []string) error {
 			preview, err := app.NewPreview(nil)
 			if err != nil {
@@ -87,7 +88,7 @@ func (p *program) template() *cobra.Command {
 		Long: "Print the JSON Schema (draft 2020-12) of the template language. With it, an editor completes\n" +
 			"keys and marks unknown ones. All other errors are found by template check.",
 		Example: "  quire template schema > template.schema.json",
-		Args:    args(cobra.NoArgs),
+		Args:    counted(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error {
 			schema, err := template.LanguageSchema()
 			if err != nil {

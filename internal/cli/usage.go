@@ -90,7 +90,7 @@ func (p *program) completion() *cobra.Command {
 		Example: "  source <(quire completion bash)\n" +
 			"  quire completion fish > ~/.config/fish/completions/quire.fish",
 		ValidArgs: names,
-		Args:      args(cobra.ExactArgs(1)),
+		Args:      counted(1, 1, "shell"),
 		RunE: func(c *cobra.Command, a []string) error {
 			write, ok := shells()[a[0]]
 			if !ok {

@@ -30,16 +30,17 @@ func (p *program) verify() *cobra.Command {
 			"log. No server may use the data directory at the same time; a running server restores by\n" +
 			"POST /v1/documents/ID/verify?restore=true.\n\n" +
 			"With --all, every document of all spaces is rendered again and compared with its stored file.\n" +
-			"Documents that are not identical or have damaged or missing parts are listed. The exit status is 1 if a document\n" +
-			"differs, or is damaged and not restored; otherwise it is 3 if a document is only intact.\n\n" +
+			"Documents that are not identical or have damaged or missing parts are listed. The exit status\n" +
+			"is 1 if a document differs, or is damaged and not restored; otherwise it is 3 if a document is\n" +
+			"only intact.\n\n" +
 			"Exit status 2 means that nothing was compared: wrong usage, or something could not be read.",
 		Example: "  quire verify note.pdf --data-dir /var/lib/quire\n  quire verify note.pdf --receipt note.receipt.json\n  quire verify --all --restore",
-		Args: args(func(c *cobra.Command, a []string) error {
+		Args: func(c *cobra.Command, a []string) error {
 			if v.all {
-				return cobra.NoArgs(c, a)
+				return counted(0, 0, "")(c, a)
 			}
-			return cobra.ExactArgs(1)(c, a)
-		}),
+			return counted(1, 1, "file")(c, a)
+		},
 		RunE: func(c *cobra.Command, a []string) error {
 			var err error
 			switch {
@@ -181,7 +182,11 @@ func (p *program) verifyAll(ctx context.Context, restore bool) error {
 		}
 		_, _ = fmt.Fprintf(&text, "%s %s: %s\n", j.Space, j.Document, what)
 	}
-	_, _ = fmt.Fprintf(&text, "%d documents: %d identical, %d intact, %d restored, %d wrong\n", all.Documents, all.Identical, all.Intact, all.Restored, all.Wrong)
+	documents := "documents"
+	if all.Documents == 1 {
+		documents = "document"
+	}
+	_, _ = fmt.Fprintf(&text, "%d %s: %d identical, %d intact, %d restored, %d wrong\n", all.Documents, documents, all.Identical, all.Intact, all.Restored, all.Wrong)
 	if err := p.print(all, text.String()); err != nil {
 		return err
 	}

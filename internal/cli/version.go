@@ -13,7 +13,7 @@ func (p *program) version() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the versions of the program, the engine and Go",
-		Args:  args(cobra.NoArgs),
+		Args:  counted(0, 0, ""),
 		RunE:  func(*cobra.Command, []string) error { return p.printVersion() },
 	}
 }

@@ -118,7 +118,7 @@ func (r *Renderer) Render(ctx context.Context, w io.Writer, in record.Rendering)
 		if err != nil {
 			return nil, &record.RequestError{
 				Field: fmt.Sprintf("options.standards[%d]", i), Got: fmt.Sprintf("%q", name),
-				Want: fmt.Sprintf("one of %q", standard.Names()), Nearest: nearest.Name(name, standard.Names()),
+				Want: "one of " + strings.Join(standard.Names(), ", "), Nearest: nearest.Name(name, standard.Names()),
 			}
 		}
 		o.Standards = append(o.Standards, id)

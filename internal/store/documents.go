@@ -166,7 +166,7 @@ func (s *Store) List(ctx context.Context, space record.Space, q record.Query) (p
 	before := int64(1<<63 - 1)
 	if q.After != "" {
 		if before, err = strconv.ParseInt(q.After, 10, 64); err != nil || before < 1 {
-			return nil, &record.RequestError{Field: "after", Got: strconv.Quote(q.After), Want: "the end of the page before"}
+			return nil, &record.RequestError{Field: "after", Got: strconv.Quote(q.After), Want: "the value of next in the previous page"}
 		}
 	}
 	// One more than asked for tells whether there is a next page.

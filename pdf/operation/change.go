@@ -113,13 +113,9 @@ func (c *call) writeTo(f func(io.Writer) error) error {
 func (c *call) told(s *pdf.Summary) {
 	var b strings.Builder
 	if s.Parts > 0 {
-		b.WriteString(strconv.Itoa(s.Parts) + " parts, ")
+		b.WriteString(counted(s.Parts, "part", "parts") + ", ")
 	}
-	pages := " pages, "
-	if s.Pages == 1 {
-		pages = " page, "
-	}
-	b.WriteString(strconv.Itoa(s.Pages) + pages + strconv.FormatInt(s.Size, 10) + " bytes\n")
+	b.WriteString(counted(s.Pages, "page", "pages") + ", " + strconv.FormatInt(s.Size, 10) + " bytes\n")
 	if s.Field != "" {
 		b.WriteString("signature field " + s.Field + "\n")
 	}
