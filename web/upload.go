@@ -205,9 +205,14 @@ func (r *partReader) next(n int) (*Part, error) {
 	return p, nil
 }
 
+// escapedName reads the three characters that browsers and curl escape in names, and no others, since
+// they do not escape the percent sign itself (HTML, section 4.10.22.8).
+var escapedName = strings.NewReplacer("%22", `"`, "%0D", "\r", "%0A", "\n")
+
 // fileName makes a text to show of what a client calls its file: without the folders that some
 // send, without control characters, and not too long.
 func fileName(sent string) string {
+	sent = escapedName.Replace(sent)
 	sent = sent[strings.LastIndexAny(sent, `/\`)+1:]
 	sent = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

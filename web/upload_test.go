@@ -72,9 +72,10 @@ func TestPartsAreReadAsTheyCome(t *testing.T) {
 	png := "\x89PNG\x0D\x0A\x1A\x0A" + strings.Repeat("x", 200_000)
 	body := multipartBody(`name="a"`, "1", `name="skipped"`, strings.Repeat("y", 5000),
 		`name="f"; filename="../../etc/passwd"`+"\r\nContent-Type: text/html; charset=utf-8", png,
-		`name="g"; filename="C:\\dir\\xy.txt"`, "plain")
+		`name="g"; filename="C:\\dir\\xy.txt"`, "plain",
+		`name="h"; filename="a %22b%22 100%25%0D%0A.txt"`, "plain")
 	webtest.New(t, app).Post("/", multipartType, body).Want(204)
-	want := []string{"a|||text/plain|1", "skipped|||text/plain", "f|passwd|text/html|image/png|200008", "g|xy.txt||text/plain|5"}
+	want := []string{"a|||text/plain|1", "skipped|||text/plain", "f|passwd|text/html|image/png|200008", "g|xy.txt||text/plain|5", `h|a "b" 100%25.txt||text/plain|5`}
 	if strings.Join(seen, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(seen, "\n"), strings.Join(want, "\n"))
 	}

@@ -110,7 +110,7 @@ func unauthorized(c *web.Context, detail string) error {
 	h := c.Writer().Header()
 	h.Add("WWW-Authenticate", `Bearer realm="quire"`)
 	h.Add("WWW-Authenticate", `Basic realm="Quire: any name, the token as password", charset="UTF-8"`)
-	return &web.Problem{Type: problemType("unauthorized"), Status: http.StatusUnauthorized, Detail: detail}
+	return problemOf("unauthorized", http.StatusUnauthorized, detail, nil)
 }
 
 func bearer(r *http.Request) (string, bool) {
@@ -137,11 +137,9 @@ func sameSite(r *http.Request) error {
 }
 
 func crossSite(got string) error {
-	return &web.Problem{
-		Type: problemType("cross-site"), Status: http.StatusForbidden,
-		Detail: "requests from pages of other sites are refused",
-		Ext:    map[string]any{"got": got},
-	}
+	p := problemOf("cross-site", http.StatusForbidden, "requests from pages of other sites are refused", nil)
+	p.Ext = map[string]any{"got": got}
+	return p
 }
 
 // sameOrigin compares an Origin header with the host that was asked.

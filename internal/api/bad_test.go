@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -349,5 +350,23 @@ func TestProblemsAreStable(t *testing.T) {
 		if got != want {
 			t.Errorf("%s:%d (-update rewrites it)\n got %s\nwant %s", name, i+1, got, want)
 		}
+	}
+}
+
+// TestProblemsOfATypeHaveOneTitle: RFC 9457, section 3.1.4.
+func TestProblemsOfATypeHaveOneTitle(t *testing.T) {
+	golden, err := os.ReadFile(filepath.Join("testdata", "problems.golden"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	titles := map[string]string{}
+	for _, m := range regexp.MustCompile(`"type":"(urn:[^"]+)","title":"([^"]+)"`).FindAllStringSubmatch(string(golden), -1) {
+		if title, ok := titles[m[1]]; ok && title != m[2] {
+			t.Errorf("%s: %q and %q", m[1], title, m[2])
+		}
+		titles[m[1]] = m[2]
+	}
+	if len(titles) < 5 || titles["urn:quire:problem:cross-site"] != "Request from another site" {
+		t.Errorf("titles: %v", titles)
 	}
 }

@@ -274,7 +274,10 @@ func (p *operations) input(c *web.Context, o operation.Operation, files *tempora
 		if k := kinds[name]; k == operation.Secret || k == operation.Upload {
 			return in, optionProblem(&pdf.OptionError{Field: name, Got: "a value in the query, which logs record", Want: "a part of multipart/form-data"})
 		}
-		in.Values[name] = values[len(values)-1]
+		if len(values) > 1 {
+			return in, doubled(name)
+		}
+		in.Values[name] = values[0]
 	}
 	if kind, _, _ := mime.ParseMediaType(c.Header("Content-Type")); kind != "multipart/form-data" {
 		if kind != "" && kind != pdfType && kind != "application/octet-stream" {
@@ -289,6 +292,12 @@ func (p *operations) input(c *web.Context, o operation.Operation, files *tempora
 			return in, err
 		}
 		name := cmp.Or(part.FileName, "document.pdf")
+		if _, twice := in.Uploads[part.Name]; twice {
+			return in, doubled(part.Name)
+		}
+		if _, twice := in.Values[part.Name]; twice {
+			return in, doubled(part.Name)
+		}
 		switch k, known := kinds[part.Name]; {
 		case part.Name == "file":
 			f, err := files.keep(name, part)
@@ -315,6 +324,11 @@ func (p *operations) input(c *web.Context, o operation.Operation, files *tempora
 		}
 	}
 	return in, nil
+}
+
+// doubled says that a parameter has more than one value.
+func doubled(name string) error {
+	return optionProblem(&pdf.OptionError{Field: name, Got: "two values", Want: "one"})
 }
 
 // identities finds keys by the names of signers.

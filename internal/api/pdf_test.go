@@ -249,6 +249,7 @@ func TestOperationsOverHTTP(t *testing.T) {
 	mediaType, body := form(t, []string{plain}, nil)
 	secretType, secretBody := form(t, []string{secret}, map[string]string{"password": "reader"})
 	wrongType, wrongBody := form(t, []string{secret}, map[string]string{"password": "other"})
+	turnType, turnBody := form(t, []string{plain}, map[string]string{"degrees": "180"})
 	for name, c := range map[string]struct {
 		target, kind, body string
 		status             int
@@ -261,6 +262,9 @@ func TestOperationsOverHTTP(t *testing.T) {
 		"wrong password":   {"info", wrongType, wrongBody, 400, `give the password`},
 		"password in URL":  {"info?password=x", "application/pdf", secret, 400, `multipart/form-data`},
 		"unknown":          {"info?pags=1", "application/pdf", plain, 400, `"field":"pags"`},
+		"wrong name":       {"rotate?degree=90", "application/pdf", plain, 400, `"nearest":"degrees"`},
+		"twice":            {"rotate?degrees=90&degrees=180", "application/pdf", plain, 400, `"got":"two values"`},
+		"part and query":   {"rotate?degrees=90", turnType, turnBody, 400, `"got":"two values"`},
 		"not a PDF":        {"info", "application/pdf", "no PDF at all", 400, `"code":"R001"`},
 		"nothing":          {"info", "", "", 400, `urn:quire:problem:input`},
 		"media type":       {"info", "text/plain", plain, 415, `application/pdf`},

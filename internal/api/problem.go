@@ -56,6 +56,8 @@ func problemTitle(kind string) string {
 		return "The time limit is exceeded"
 	case "tool":
 		return "A program is not installed"
+	case "unauthorized":
+		return "A token is needed"
 	}
 	return ""
 }

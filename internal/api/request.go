@@ -194,7 +194,7 @@ func refusal(err error) error {
 func hashParam(c *web.Context, name string) (record.Hash, error) {
 	h, err := record.ParseHash(c.Param(name))
 	if err != nil {
-		return h, &web.Problem{Type: problemType("not-found"), Status: http.StatusNotFound, Detail: notFoundDetail}
+		return h, problemOf("not-found", http.StatusNotFound, notFoundDetail, nil)
 	}
 	return h, nil
 }

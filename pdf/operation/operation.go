@@ -162,15 +162,9 @@ func (o *Operation) Run(ctx context.Context, e *pdf.Engine, in Input) (*Outcome,
 
 // check checks that parameters are those of the operation, and all that it needs.
 func (o *Operation) check(values map[string]string, uploads map[string]File) error {
-	var names []string
-	for _, p := range o.Parameters {
-		names = append(names, p.Name)
-		if p.Required && values[p.Name] == "" && uploads[p.Name].Data == nil {
-			return &pdf.OptionError{Field: p.Name, Got: "nothing", Want: p.value()}
-		}
-		if v, given := values[p.Name]; given && v == "" && !p.Empty {
-			return &pdf.OptionError{Field: p.Name, Got: "an empty value", Want: p.value() + "; or leave it out"}
-		}
+	names := make([]string, len(o.Parameters))
+	for i, p := range o.Parameters {
+		names[i] = p.Name
 	}
 	var given []string
 	for name := range values {
@@ -183,6 +177,14 @@ func (o *Operation) check(values map[string]string, uploads map[string]File) err
 	for _, name := range given {
 		if !slices.Contains(names, name) {
 			return &pdf.OptionError{Field: name, Got: "an unknown parameter", Want: cmp.Or(strings.Join(names, ", "), "none"), Nearest: nearest.Name(name, append(names, "file"))}
+		}
+	}
+	for _, p := range o.Parameters {
+		if p.Required && values[p.Name] == "" && uploads[p.Name].Data == nil {
+			return &pdf.OptionError{Field: p.Name, Got: "nothing", Want: p.value()}
+		}
+		if v, given := values[p.Name]; given && v == "" && !p.Empty {
+			return &pdf.OptionError{Field: p.Name, Got: "an empty value", Want: p.value() + "; or leave it out"}
 		}
 	}
 	return nil
