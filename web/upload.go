@@ -205,7 +205,7 @@ func (r *partReader) next(n int) (*Part, error) {
 	return p, nil
 }
 
-// escapedName reads the three characters that browsers and curl escape in names, and no others, since
+// escapedName reads the three characters that browsers and curl escape in names, and no others:
 // they do not escape the percent sign itself (HTML, section 4.10.22.8).
 var escapedName = strings.NewReplacer("%22", `"`, "%0D", "\r", "%0A", "\n")
 

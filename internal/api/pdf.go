@@ -184,7 +184,10 @@ func (p *operations) answer(c *web.Context, o operation.Operation) error {
 	if s := ascii(summary); len(s) <= 4<<10 {
 		h.Set("Quire-Summary", s)
 	}
-	base := strings.TrimSuffix(in.Files[0].Name, ".pdf")
+	base := in.Files[0].Name
+	if n := len(base) - len(".pdf"); n > 0 && strings.EqualFold(base[n:], ".pdf") {
+		base = base[:n]
+	}
 	if o.Gives == operation.Documents {
 		f, err := files.add()
 		if err != nil {

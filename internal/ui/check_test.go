@@ -83,7 +83,7 @@ func TestBrowserDroppedFile(t *testing.T) {
 	}
 	b.dropped(t, pdf, `return new Uint8Array([1, 2, 3])`)
 	hasAll(t, b.told(t, "unknown"), "Unknown here")
-	b.until(t, `document.querySelector('#check .pages').textContent.includes('cannot be shown')`)
+	b.until(t, `document.querySelector('#check .pages').textContent.includes('cannot be shown: it is empty, damaged or no PDF file.')`)
 	b.forgive() // the browser notes the 404 of the id that nobody knows
 }
 

@@ -117,7 +117,7 @@ func TestBrowserLanding(t *testing.T) {
 
 	// A button makes another one, which comes first and is drawn.
 	check(t, chromedp.Do(b.ctx, chromedp.Click(chromedp.CSS(`[data-report=invoice]`))))
-	b.until(t, `document.getElementById('make-outcome').textContent === 'Invoice made.'`)
+	b.until(t, `document.getElementById('make-outcome').textContent === 'Invoice made: Facture 2026-0147'`)
 	b.until(t, `document.querySelectorAll('.thumb.drawn').length === 4`)
 	if s := ask[string](t, b, `document.querySelector('.card h3').textContent`); s != "Facture 2026-0147" {
 		t.Errorf("the first is %q", s)
@@ -129,9 +129,22 @@ func TestBrowserLanding(t *testing.T) {
 		t.Errorf("the outcome is not announced: %q", s)
 	}
 
+	if href := ask[string](t, b, `document.querySelector('#make-outcome a').getAttribute('href')`); href != ask[string](t, b, `document.querySelector('.card h3 a').getAttribute('href')`) {
+		t.Errorf("the outcome leads to %s", href)
+	}
+
 	b.look(t, 390, 844, 1, "dark")
 	b.usable(t)
+
+	// In the list of another report it leads to the new one, and when no answer comes that is said.
+	b.goTo(t, h.url+"/?report=price-list")
+	b.until(t, `!document.querySelector('.maker').disabled`)
+	check(t, chromedp.Do(b.ctx, chromedp.Click(chromedp.CSS(`[data-report=invoice]`))))
+	b.until(t, `document.querySelector('#make-outcome a')?.textContent === 'Facture 2026-0147'`)
 	b.onlyHost(t, h.url)
+	ask[bool](t, b, `((real) => { window.fetch = (url, ...more) => (String(url).startsWith('/reports/') ? Promise.reject(new TypeError('Failed to fetch')) : real(url, ...more)); return true; })(fetch)`)
+	check(t, chromedp.Do(b.ctx, chromedp.Click(chromedp.CSS(`[data-report=invoice]`))))
+	b.until(t, `document.getElementById('make-outcome').textContent === 'Invoice was not made: The server did not answer. Try again.'`)
 }
 
 // TestBrowserManyDocuments: thumbnails below the window wait until they are
@@ -351,7 +364,7 @@ func TestBrowserFocusStays(t *testing.T) {
 	b.press(t, kb.Enter)
 	b.press(t, kb.Enter) // what is busy makes no second one
 	stays("[data-report=contract-note]")
-	b.until(t, `document.getElementById('make-outcome').textContent === 'Contract note made.'`)
+	b.until(t, `document.getElementById('make-outcome').textContent.startsWith('Contract note made: ')`)
 	stays("[data-report=contract-note]")
 	if n := ask[int](t, b, `document.querySelectorAll('.card').length`); n != 2 {
 		t.Errorf("%d documents", n)
@@ -459,6 +472,9 @@ func TestBrowserWithoutScripts(t *testing.T) {
 		b.look(t, width, 800, 1, "light")
 		b.goTo(t, h.url+"/")
 		text := ask[string](t, b, `document.body.innerText`)
+		if n := ask[int](t, b, `[...document.querySelectorAll('.thumb')].filter((e) => e.checkVisibility()).length`); n != 0 {
+			t.Errorf("%d pictures stay empty", n)
+		}
 		hasAll(t, text, "These buttons need JavaScript", "curl --fail-with-body -sS "+h.url+"/reports/contract-note/request.json |")
 		b.usable(t)
 		b.goTo(t, h.url+"/documents/"+d.ID.String())

@@ -24,6 +24,9 @@ func (p *pages) failures(next web.Handler) web.Handler {
 		}
 		v := &failureView{Title: problem.Title, Status: problem.Status, Detail: problem.Detail, RequestID: c.RequestID()}
 		v.Title = cmp.Or(v.Title, http.StatusText(problem.Status))
+		if problem.Status == http.StatusUnauthorized {
+			v.Detail = "Reload this page, and enter a token as the password. The user name may be anything."
+		}
 		return p.show(c, problem.Status, "error", v)
 	}
 }

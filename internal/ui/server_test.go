@@ -160,6 +160,7 @@ func open(t *testing.T, with ...func(*ui.Options)) *server {
 		f(&o)
 	}
 	check(t, ui.Register(g, o))
+	check(t, routes.Describe(g))
 	srv := httptest.NewServer(app)
 	t.Cleanup(srv.Close)
 	h.url, h.app = srv.URL, app

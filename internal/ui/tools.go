@@ -150,6 +150,8 @@ func label(name string) string {
 	switch name {
 	case "dpi", "ocr", "pss", "tsa":
 		return strings.ToUpper(name)
+	case "color":
+		return "Colour"
 	case "regexp":
 		return "Regular expression"
 	case "case":

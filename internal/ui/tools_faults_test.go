@@ -59,6 +59,12 @@ func TestBrowserToolTellsOfFilesThatItCannotTake(t *testing.T) {
 	check(t, os.Remove(name))
 	b.submitted(t, "some.pdf can no longer be read here. Choose it again.")
 
+	// Without the file nothing is said of it.
+	check(t, chromedp.Do(b.ctx, chromedp.Click(chromedp.CSS(`[aria-label="Remove some.pdf"]`))))
+	if s := ask[string](t, b, `document.getElementById('answer').innerText`); s != "" {
+		t.Errorf("it still says %q", s)
+	}
+
 	// A field of the form that is missing is named.
 	b.tool(t, h, "rotate")
 	b.given(t, [2]string{"a.pdf", "/d/" + h.made(t, small).Content.String() + ".pdf"}, [2]string{"b.pdf", "/tools"})

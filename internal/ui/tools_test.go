@@ -210,7 +210,7 @@ func TestBrowserToolPicksPages(t *testing.T) {
 	b := browse(t)
 	b.look(t, 1280, 900, 1, "dark")
 	b.tool(t, h, "reorder")
-	b.given(t, [2]string{"some.pdf", "/d/" + h.made(t, small).Content.String() + ".pdf"})
+	b.given(t, [2]string{`a "b"; 1.PDF`, "/d/" + h.made(t, small).Content.String() + ".pdf"})
 	b.until(t, `document.querySelectorAll(".sheet").length === 3`)
 	for _, n := range []string{"3", "1", "2"} {
 		ask[bool](t, b, `(document.querySelector('[aria-label="Page `+n+`"]').focus(), true)`)
@@ -229,7 +229,10 @@ func TestBrowserToolPicksPages(t *testing.T) {
 	b.usable(t)
 	check(t, chromedp.Do(b.ctx, chromedp.Click(chromedp.CSS(`#run`))))
 	b.until(t, `document.querySelectorAll('#made .sheet').length === 2`)
-	if name, file := b.kept(t); name != "some-reorder.pdf" || pagesOf(t, file) != 2 {
+	if s := ask[string](t, b, `document.querySelector('#made a').download`); s != `a "b"; 1-reorder.pdf` {
+		t.Errorf("the file is called %q", s)
+	}
+	if name, file := b.kept(t); name != "a _b_; 1-reorder.pdf" || pagesOf(t, file) != 2 {
 		t.Errorf("%s of %d pages", name, pagesOf(t, file))
 	}
 }

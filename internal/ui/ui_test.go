@@ -273,9 +273,11 @@ func TestFaultsStayInside(t *testing.T) {
 		return "", web.NewProblem(http.StatusUnauthorized, "A token is needed.", nil)
 	}
 	for _, path := range []string{"/", "/documents/" + strings.Repeat("1", 64), "/reports/x/request.json"} {
-		if w := serve(nobody, path); w.Code != http.StatusUnauthorized || w.Header().Get("WWW-Authenticate") == "" {
+		w := serve(nobody, path)
+		if w.Code != http.StatusUnauthorized || w.Header().Get("WWW-Authenticate") == "" {
 			t.Errorf("%s: %d", path, w.Code)
 		}
+		hasAll(t, w.Body.String(), "enter a token as the password")
 	}
 	// Nor do the files that pages are drawn with need a token: they hold nothing of anybody.
 	sheet := regexp.MustCompile(`/assets/[0-9a-f]{16}/quire.css`).FindString(serve(nobody, "/").Body.String())

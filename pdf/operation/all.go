@@ -59,7 +59,7 @@ func All() []Operation {
 				{Name: "pages", Value: "PAGES", Doc: "lists of pages, one for each part, such as 1-3;4-r1"},
 				{Name: "every", Kind: Number, Doc: "pages of each part", Example: "1"},
 				{Name: "bookmark", Kind: Switch, Doc: "begin a part at each bookmark of the first level"},
-				{Name: "size", Kind: Number, Value: "BYTES", Doc: "size of a part, which gets as many pages as fit"},
+				{Name: "size", Kind: Number, Value: "BYTES", Doc: "largest size of a part in bytes; it gets as many pages as fit"},
 				password,
 			},
 			run: split,
@@ -116,7 +116,7 @@ func All() []Operation {
 		},
 		{
 			Name: "stamp", Summary: "Stamp a text or a page onto pages",
-			Description: "The font of the text is embedded. The stamp is upright as a reader sees the page, even if the page is rotated or cropped. It is an artifact, as in overlay.",
+			Description: "The font of the text is embedded. The stamp is upright as a reader sees the page, even if the page is rotated or cropped. In a tagged file it is an artifact, which assistive technology does not read.",
 			Go:          pdf.Stamp, Most: 1, Gives: Document,
 			Parameters: append([]Parameter{
 				{Name: "text", Doc: "text to draw", Example: "COPY"},
@@ -125,21 +125,21 @@ func All() []Operation {
 				otherPassword,
 				position, margin,
 				{Name: "scale", Value: "FACTOR", Doc: "scale, where 1 is its own size"},
-				{Name: "angle", Value: "DEGREES", Doc: "rotation, counterclockwise"},
+				{Name: "angle", Value: "DEGREES", Doc: "rotation in degrees, counterclockwise"},
 				opacity, under, pages, password,
 			}, look...),
 			op: stamp,
 		},
 		{
 			Name: "watermark", Summary: "Watermark pages with a text or a page",
-			Description: "The watermark is centred and as large as fits, by default at 45 degrees and an opacity of 0.15. It is an artifact, as in overlay.",
+			Description: "The watermark is centred and as large as fits, by default at 45 degrees and an opacity of 0.15. In a tagged file it is an artifact, which assistive technology does not read.",
 			Go:          pdf.Watermark, Most: 1, Gives: Document,
 			Parameters: append([]Parameter{
 				{Name: "text", Doc: "text to draw", Example: "DRAFT"},
 				stamped,
 				{Name: "page", Kind: Number, Doc: "page of the other PDF, from 1 (default 1)"},
 				otherPassword,
-				{Name: "angle", Value: "DEGREES", Doc: "rotation, counterclockwise (default 45)"},
+				{Name: "angle", Value: "DEGREES", Doc: "rotation in degrees, counterclockwise (default 45)"},
 				opacity, under, pages, password,
 			}, look[1:]...),
 			op: watermark,
@@ -163,8 +163,8 @@ func All() []Operation {
 				{Name: "per-sheet", Kind: Number, Doc: "pages on a sheet, 2 to 100 (default 2)", Example: "4"},
 				{Name: "booklet", Kind: Switch, Doc: "two pages on a side, to be printed on both sides and folded"},
 				{Name: "sheet", Value: "SIZE", Doc: "sheet size: a3, a4, a5, letter, legal or WIDTHxHEIGHT in points (default the first page's)"},
-				{Name: "margin", Value: "POINTS", Doc: "margin of a sheet"},
-				{Name: "gap", Value: "POINTS", Doc: "gap between pages"},
+				{Name: "margin", Value: "POINTS", Doc: "margin of a sheet in points"},
+				{Name: "gap", Value: "POINTS", Doc: "gap between pages in points"},
 				{Name: "border", Kind: Switch, Doc: "draw a line around each page"},
 				password,
 			},
@@ -345,9 +345,9 @@ var (
 	under         = Parameter{Name: "under", Kind: Switch, Doc: "draw below the content, not above it"}
 	opacity       = Parameter{Name: "opacity", Value: "NUMBER", Doc: "opacity, above 0 and up to 1 (default 1, of a watermark 0.15)"}
 	position      = Parameter{Name: "position", Value: "POSITION", Doc: "position on the page: " + strings.Join(pdf.Positions(), ", "), Example: "top-right", Choices: pdf.Positions()}
-	margin        = Parameter{Name: "margin", Value: "POINTS", Doc: "distance from the edge of the page"}
+	margin        = Parameter{Name: "margin", Value: "POINTS", Doc: "distance from the edge of the page in points"}
 	look          = []Parameter{
-		{Name: "size", Value: "POINTS", Doc: "font size"},
+		{Name: "size", Value: "POINTS", Doc: "font size in points"},
 		{Name: "font", Value: "FAMILY", Doc: "font family: " + strings.Join(families, ", ") + " (default that of font-file, or Liberation Sans)", Choices: families},
 		fontFile,
 		{Name: "bold", Kind: Switch, Doc: "bold text"},

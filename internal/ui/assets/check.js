@@ -1,4 +1,4 @@
-import { announce, element, problem } from './page.js';
+import { announce, ask, element, problem } from './page.js';
 import { difference, open } from './pdf.js';
 import { show } from './viewer.js';
 
@@ -93,7 +93,7 @@ async function check(file) {
       say('unknown', strong('Unknown here'), line('The file names no document that this server has.'));
       return;
     }
-    const verdict = await ask(document, file, stop.signal);
+    const verdict = await verify(document, file, stop.signal);
     const of = line('Document of record: ', link(`/documents/${document.id}`, document.title || document.template.name));
     switch (verdict.answer) {
       case 'identical':
@@ -134,15 +134,15 @@ async function claimed(bytes, signal) {
     for (const [, id] of packet.matchAll(/[<\s]xmpMM:DocumentID(?:\s*>|\s*=\s*["'])\s*(?:[^<"':]*:)*([0-9a-f]{64})\s*[<"']/g)) ids.add(id);
   }
   for (const id of [...ids].slice(0, 16)) {
-    const response = await fetch(`/v1/documents/${id}`, { headers: { Accept: 'application/json' }, signal });
+    const response = await ask(`/v1/documents/${id}`, { headers: { Accept: 'application/json' }, signal });
     if (response.ok) return response.json();
     if (response.status !== 404) throw await problem(response);
   }
   return null;
 }
 
-async function ask(document, file, signal) {
-  const response = await fetch(document.links.verify, {
+async function verify(document, file, signal) {
+  const response = await ask(document.links.verify, {
     method: 'POST', body: file, signal, headers: { Accept: 'application/json', 'Content-Type': 'application/pdf' },
   });
   if (!response.ok) throw await problem(response);

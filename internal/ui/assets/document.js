@@ -1,4 +1,4 @@
-import { duration, element, enable, enabled, problem } from './page.js';
+import { ask, duration, element, enable, enabled, problem } from './page.js';
 import { show } from './viewer.js';
 
 const viewer = document.querySelector('main .viewer');
@@ -24,7 +24,7 @@ async function remake(query) {
   answer.textContent = '';
   const start = performance.now();
   try {
-    const response = await fetch(button.dataset.verify + query, { method: 'POST', headers: { Accept: 'application/json' } });
+    const response = await ask(button.dataset.verify + query, { method: 'POST', headers: { Accept: 'application/json' } });
     if (!response.ok) throw await problem(response);
     say(await response.json(), performance.now() - start);
   } catch (err) {

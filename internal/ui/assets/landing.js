@@ -1,4 +1,4 @@
-import { announce, enable, enableCopying, enabled, problem } from './page.js';
+import { announce, ask, element, enable, enableCopying, enabled, problem } from './page.js';
 import { draw, open } from './pdf.js';
 
 // Thumbnails are drawn when they come near the window, two at a time, so that a
@@ -77,14 +77,18 @@ async function make(button) {
   outcome.className = 'outcome';
   outcome.textContent = '';
   try {
-    const request = await fetch(button.dataset.request);
+    const request = await ask(button.dataset.request);
     if (!request.ok) throw await problem(request);
-    const made = await fetch('/v1/documents', {
+    const made = await ask('/v1/documents', {
       method: 'POST', headers: { 'Content-Type': 'application/json', Accept: 'application/json' }, body: await request.text(),
     });
     if (!made.ok) throw await problem(made);
+    const { id, title, template } = await made.json();
     await refresh();
-    outcome.textContent = `${button.textContent} made.`;
+    // The list may be that of another report.
+    const link = element('a', title || template.name);
+    link.href = `/documents/${id}`;
+    outcome.replaceChildren(`${button.textContent} made: `, link);
   } catch (err) {
     outcome.classList.add('failed');
     outcome.textContent = `${button.textContent} was not made: ${err.message}`;
@@ -98,7 +102,7 @@ async function make(button) {
 async function refresh() {
   const url = new URL(location.href);
   url.searchParams.delete('after');
-  const response = await fetch(url);
+  const response = await ask(url);
   if (!response.ok) throw new Error(`the list of documents cannot be read (status ${response.status})`);
   const fresh = new DOMParser().parseFromString(await response.text(), 'text/html').getElementById('documents');
   const list = document.getElementById('documents');

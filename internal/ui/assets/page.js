@@ -47,6 +47,16 @@ document.addEventListener('click', async (event) => {
   }
 });
 
+// ask fetches, and says in plain words when no answer came.
+export async function ask(url, options) {
+  try {
+    return await fetch(url, options);
+  } catch (err) {
+    if (err.name === 'AbortError') throw err;
+    throw Object.assign(new Error('The server did not answer. Try again.'), { title: 'No response' });
+  }
+}
+
 // problem is what an answer says went wrong (RFC 9457): an Error with a title.
 export async function problem(response) {
   const p = await response.json().catch(() => ({}));

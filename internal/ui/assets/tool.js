@@ -106,6 +106,7 @@ function show(entry) {
   tool('×', 'Remove', () => {
     remove(entry);
     arrange();
+    if (!running) clear(); // what it says may be of this file
     part('add').focus();
     announce(`${file.name} removed.`);
   });
@@ -516,8 +517,8 @@ function download(file, called, text) {
 function nameOf(disposition) {
   const [, extended] = /filename\*=UTF-8''([^;]+)/i.exec(disposition) ?? [];
   if (extended) return decodeURIComponent(extended);
-  const [, plain] = /filename="?([^";]+)/i.exec(disposition) ?? [];
-  return plain ?? `${name}.pdf`;
+  const [, plain] = /filename="((?:\\.|[^"\\])+)"/i.exec(disposition) ?? [];
+  return plain?.replace(/\\(.)/g, '$1') ?? `${name}.pdf`;
 }
 
 function fine(text) {

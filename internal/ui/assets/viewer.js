@@ -253,8 +253,11 @@ export async function show(viewer, source, signal) {
   return { pdf, mark };
 }
 
-// reason asks why a file did not come; pdf.js knows no more than the status.
+// reason tells why a file cannot be shown. Why one did not come the server is asked, for pdf.js
+// knows no more than the status.
 async function reason({ url }, err) {
+  if (err?.name === 'PasswordException') return 'it is encrypted, and opens with a password only.';
+  if (err?.name === 'InvalidPDFException') return 'it is empty, damaged or no PDF file.';
   if (!url) return err.message;
   try {
     const response = await fetch(url);
