@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"strconv"
 
 	"example.com/quire/pdf/internal/edit"
 )
@@ -95,7 +96,11 @@ func (e *Engine) Redact(ctx context.Context, w io.Writer, d *Document, o RedactO
 		return nil, err
 	}
 	if s.Removed.Unsearched > 0 && o.Text+o.Regexp != "" {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("%d images stay, whose pixels were not searched for text", s.Removed.Unsearched))
+		stay := "1 image stays"
+		if n := s.Removed.Unsearched; n > 1 {
+			stay = strconv.Itoa(n) + " images stay"
+		}
+		s.Warnings = append(s.Warnings, stay+", whose pixels were not searched for text")
 	}
 	if n := s.Removed; o.Text+o.Regexp != "" && n.Matches+n.Pixels+n.Strings == 0 {
 		s.Warnings = append(s.Warnings, "the text was found nowhere: none was taken out")

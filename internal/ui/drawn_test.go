@@ -32,7 +32,8 @@ func inkOf(selector string) string {
 }
 
 // faults looks for what shuts people out: pictures, buttons, fields and links
-// without a name, targets too small to hit, text that leaves the window.
+// without a name, targets too small to hit, text that leaves the window, what scrolls by the mouse
+// alone.
 const faults = `(() => {
 	const out = [];
 	const hidden = (e) => e.closest('[aria-hidden=true],[hidden]') !== null;
@@ -49,6 +50,14 @@ const faults = `(() => {
 		if (box.width > 0 && (box.width < 43.5 || box.height < 43.5)) say('target below 44 px: ' + box.width + ' x ' + box.height, e);
 	}
 	for (const e of document.querySelectorAll('input,select,textarea')) if (!name(e) && !e.labels?.length) say('field without a label', e);
+	for (const e of document.querySelectorAll('[type=checkbox]')) {
+		const box = e.getBoundingClientRect();
+		if (box.width > 0 && Math.abs(box.width - box.height) > 1) say('squeezed: ' + box.width + ' x ' + box.height, e);
+	}
+	for (const e of document.querySelectorAll('body *')) {
+		if (!/auto|scroll/.test(getComputedStyle(e).overflowY) || !e.checkVisibility() || e.scrollHeight <= e.clientHeight + 1) continue;
+		if (e.tabIndex < 0 && !e.querySelector('a[href],button,input,select,textarea,[tabindex="0"]')) say('the keyboard cannot scroll it', e);
+	}
 	for (const e of document.querySelectorAll('section,nav,[role=region]')) {
 		if (e.matches('section:not([aria-label]):not([aria-labelledby])')) continue;
 		if (!name(e)) say('landmark without a name', e);

@@ -120,6 +120,7 @@ func TestBrowserToolDrawsAreas(t *testing.T) {
 	if !ask[bool](t, b, `document.querySelectorAll('.paper .area').length === 1`) {
 		t.Error("the area that is written is not shown")
 	}
+	b.usable(t)
 	b.drag(t, 100*s, 50*s, 400*s, 200*s)
 	press(`[data-area="use"]`)
 	if got := b.areas(t); len(got) != 1 || !near(got[0], []float64{100, height - 200, 400, height - 50}) {

@@ -442,7 +442,7 @@ function fail(title, ...lines) {
 // Result
 
 // What a report says that found something, in two words.
-const findings = { check: 'The file does not conform', verify: 'Not every signature is valid', compare: 'The files differ' };
+const findings = { check: 'The file does not conform', verify: 'A signature is missing or not valid', compare: 'The files differ' };
 
 // forget takes away the result before.
 function forget() {
