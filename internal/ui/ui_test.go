@@ -116,6 +116,21 @@ func TestDocumentPage(t *testing.T) {
 	}
 }
 
+// TestDocumentWithABlankTitle is called by its template: a link and a heading have a name.
+func TestDocumentWithABlankTitle(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	body := `{"template": {"name": "untitled", "source": "quire: 1\nname: untitled\nlang: en\ntitle: \" \"\nbody: [{text: x}]"}, "data": {}}`
+	made, text := h.send(t, http.MethodPost, "/v1/documents", body)
+	if made.Status != http.StatusCreated {
+		t.Fatal(made.Status, text)
+	}
+	_, list := h.page(t, "/")
+	_, page := h.page(t, "/documents/"+made.Header.Get("Quire-Document"))
+	hasAll(t, list, ">untitled</a></h3>")
+	hasAll(t, page, "<h1>untitled</h1>")
+}
+
 // TestFailuresArePages: what is not there, or belongs to others, is told in HTML.
 func TestFailuresArePages(t *testing.T) {
 	t.Parallel()

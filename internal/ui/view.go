@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"example.com/quire/internal/record"
@@ -97,7 +98,7 @@ type command struct{ What, Label, Line string }
 // it is one of.
 func (p *pages) names(space record.Space, d *record.Document) (title, of string) {
 	of = p.title(space, d)
-	if d.Title == "" || d.Title == of {
+	if strings.TrimSpace(d.Title) == "" || d.Title == of {
 		return of, ""
 	}
 	return d.Title, of

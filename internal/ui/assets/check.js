@@ -94,7 +94,7 @@ async function check(file) {
       return;
     }
     const verdict = await verify(document, file, stop.signal);
-    const of = line('Document of record: ', link(`/documents/${document.id}`, document.title || document.template.name));
+    const of = line('Document of record: ', link(`/documents/${document.id}`, document.title?.trim() || document.template.name));
     switch (verdict.answer) {
       case 'identical':
         say('identical', strong('Identical'), line('The file matches the document rendered again, byte for byte. sha256 ', element('code', verdict.file)), of);

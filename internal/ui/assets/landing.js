@@ -86,7 +86,7 @@ async function make(button) {
     const { id, title, template } = await made.json();
     await refresh();
     // The list may be that of another report.
-    const link = element('a', title || template.name);
+    const link = element('a', title?.trim() || template.name);
     link.href = `/documents/${id}`;
     outcome.replaceChildren(`${button.textContent} made: `, link);
   } catch (err) {
