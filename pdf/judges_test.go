@@ -33,6 +33,7 @@ func samples(tb testing.TB) map[string]func(*doc.Builder) error {
 		"drawings":   gallery(drawings(tb), false),
 		"book":       book,
 		"footnotes":  footnotes,
+		"flow":       flowing,
 		"looks":      inlineLooks(tb),
 		"pictures":   pictures(tb),
 	}

@@ -128,7 +128,13 @@ func (b *Builder) OutlineLevels(n int) *Builder {
 	return b
 }
 
-// References says that the body contains page numbers; see Document.References.
+// NumberHeadings numbers all headings down to a level.
+func (b *Builder) NumberHeadings(n int) *Builder {
+	b.doc.NumberHeadings = n
+	return b
+}
+
+// References says that the body contains numbers of pages or headings; see Document.References.
 func (b *Builder) References() *Builder {
 	b.doc.References = true
 	return b

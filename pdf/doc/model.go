@@ -193,6 +193,7 @@ const (
 	SpanTitle                     // the heading of Level that the page begins with or is beneath; in running content only
 	SpanImage                     // Image
 	SpanNote                      // the number of Note, which is at the foot of the page
+	SpanNumber                    // the number of the heading with the anchor named by Text
 )
 
 // Span is a piece of inline content. A line feed in Text breaks the line.
@@ -308,7 +309,28 @@ type Heading struct {
 	Spans []Span
 	Tabs  []Tab
 	Most  Most
+	// Numbered says whether its text begins with a number: 1, below that 1.1, then 1.1.1. It is a
+	// part of the text everywhere: in tables of contents, the outline and running content. Headings
+	// are counted below the heading that they belong to; those without a number do not count.
+	Numbered Numbered
+	// NumberFrom is its own number, the last part of it; 0: it is counted on.
+	NumberFrom int
+	// Numbering is how that part is written. The first heading that is written in another way than
+	// the one before it has the number 1: appendices are A, B, C behind chapters 1, 2, 3.
+	Numbering Numbering
+	// InOutline makes its text a bookmark. Bookmark, if it is not empty, takes precedence.
+	InOutline bool
 }
+
+// Numbered says whether headings are numbered.
+type Numbered uint8
+
+// The choices.
+const (
+	NumberedAuto Numbered = iota // as Document.NumberHeadings says
+	NumberedOn
+	NumberedOff
+)
 
 // Marker is the kind of label that list items have.
 type Marker uint8
@@ -679,7 +701,10 @@ type Document struct {
 	Outline []OutlineItem
 	// OutlineLevels makes bookmarks of all headings down to this level that have none of their own.
 	OutlineLevels int
-	// References says that the body contains page numbers: SpanPage, SpanPages, SpanReference, Toc.
+	// NumberHeadings numbers all headings down to this level, but for those that say otherwise.
+	NumberHeadings int
+	// References says that the body contains page numbers or numbers of headings: SpanPage,
+	// SpanPages, SpanReference, SpanNumber, Toc.
 	// The body is then laid out up to four times, until the numbers agree with the pages. Warning
 	// L316 says that they did not settle.
 	References bool

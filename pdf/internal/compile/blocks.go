@@ -423,17 +423,37 @@ func (c *compiler) tabs(n *strictyaml.Node, path string) []doc.Tab {
 
 func (c *compiler) headingBlock(b *blockSource) block {
 	o := b.common
-	h := &headingNode{level: b.level}
-	h.text, h.tabs, h.most = b.textFields(c)
+	h := &headingNode{out: doc.Heading{Level: b.level}}
+	h.text, h.out.Tabs, h.out.Most = b.textFields(c)
 	if v := o.get("bookmark"); v != nil {
 		if v.Kind == strictyaml.Bool {
-			h.marked = c.flag(v, o.at("bookmark"))
+			h.out.InOutline = c.flag(v, o.at("bookmark"))
 		} else {
 			b.mark = c.plain(v, o.at("bookmark"))
 		}
 	}
+	if v := o.get("number"); v != nil {
+		if c.headingNumber(v, o.at("number"), &h.out); c.running {
+			c.bad(o.n.Key("number"), o.path, codeWrong, "", "\"number\" changes nothing of a heading in a header or footer")
+		}
+	}
 	h.common = b.done()
 	return h
+}
+
+// headingNumber reads whether a heading is numbered, how its number is written, or which it is.
+func (c *compiler) headingNumber(n *strictyaml.Node, path string, h *doc.Heading) {
+	h.Numbered = doc.NumberedOn
+	switch n.Kind {
+	case strictyaml.Bool:
+		if !c.flag(n, path) {
+			h.Numbered = doc.NumberedOff
+		}
+	case strictyaml.Int:
+		h.NumberFrom = c.integer(n, path, 1, 1_000_000)
+	default:
+		h.Numbering = c.numbering(n, path)
+	}
 }
 
 func (c *compiler) rowBlock(b *blockSource) block {

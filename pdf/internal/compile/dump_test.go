@@ -110,6 +110,8 @@ func spans(list []doc.Span) string {
 			flags += "N"
 		case doc.SpanReference:
 			flags += "R"
+		case doc.SpanNumber:
+			flags += "H"
 		case doc.SpanTitle:
 			flags += fmt.Sprintf("T%d", s.Level)
 		}
@@ -158,6 +160,12 @@ func (w *dumper) node(n doc.Node) {
 		}
 		w.line("text%s%s", spans(n.Spans), common)
 	case *doc.Heading:
+		if n.InOutline {
+			common += " in outline"
+		}
+		if n.Numbered != doc.NumberedAuto {
+			common += fmt.Sprintf(" numbered %d from %d format %d", n.Numbered, n.NumberFrom, n.Numbering)
+		}
 		w.line("heading %d%s%s", n.Level, spans(n.Spans), common)
 	case *doc.List:
 		w.line("list %d %d%s", n.Marker, n.Start, common)

@@ -196,7 +196,7 @@ var keyValues = map[string]string{
 	"caps": "small", "position": "super", "features": "[-kern]", "indent": "7mm", "margin-left": "7mm", "margin-right": "7mm",
 	"markup": "none", "tabs": "[{at: 20mm}]", "max-lines": "1", "overflow": "ellipsis", "background": `"#eef1f7"`, "border": "hairline", "padding": "3mm",
 	"radius": "2mm", "width": "30mm", "height": "25mm", "valign": "middle", "rotate": "90", "gap": "9mm", "widths": "[1fr, 3fr]", "stretch": "true",
-	"count": "3", "balance": "false", "levels": "1", "leader": "none", "title": "Contents", "reserve": "2", "layer": "over", "level": "3",
+	"count": "3", "balance": "false", "levels": "1", "leader": "none", "title": "Contents", "reserve": "2", "layer": "over", "level": "3", "number": "true",
 }
 
 // TestNoKeyOfABlockIsWithoutEffect: each key that may stand beside a kind changes what is printed
@@ -318,7 +318,7 @@ func effectCases() (all []effectCase) {
 	add("a template", head(`{text: "${n | number(2)} ${12.25 | number(1)} [l](https://example.com/) x^[note]"}`),
 		"locale", "de", "filename", `"f-${n}.pdf"`, "standard", "pdf/a-4", "rounding", "up", "meta", "{author: A}", "header", "{all: [{text: head}]}",
 		"footer", "{all: [{text: foot}]}", "background", "{all: [{text: sheet}]}", "sign", "{signer: broker}", "protect", "{owner: o}", "watermark", "{text: W}", "footnotes", "{number-format: alpha}", "viewer", "{fit-window: true}",
-		"attach", "[{name: a.txt, text: b, type: text/plain}]", "outline", "{headings: 1}", "theme", "default", "fonts", "{subset: exact}")
+		"attach", "[{name: a.txt, text: b, type: text/plain}]", "outline", "{headings: 1}", "number-headings", "1", "theme", "default", "fonts", "{subset: exact}")
 	bare := "quire: 1\nname: x\nlang: en\ntitle: T\n@\nbody: [{text: \"%s\"}]\n"
 	add("a template", fmt.Sprintf(bare, "x"), "page", "{size: A5}", "styles", "{base: {size: 20pt}}")
 	add("a template", fmt.Sprintf(bare, "${n}"), "data", "{list: [{name: string, sum: decimal, group: string}], yes: boolean, n: decimal}")

@@ -51,6 +51,7 @@ a template
  viewer <viewer>
  attach [<an attached file>]
  outline <an outline> | [<an entry>]
+ number-headings int=1..9
  body! [<a block>]
  sign <a signing>
  protect <protection>
@@ -240,7 +241,7 @@ text
 heading
  level int=1..9
  bookmark flag | text
- number- any
+ number flag | int=1..1000000 | 'decimal' | 'roman' | 'upper-roman' | 'alpha' | 'upper-alpha'
  + text
 a tab stop
  at! length | width

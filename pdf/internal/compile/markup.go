@@ -142,7 +142,7 @@ func (p *textParser) expression(i int) int {
 	}
 	at := p.c.place(p.n, p.path, i+2, prog)
 	switch prog.Type.Kind {
-	case exprlang.PageKind, exprlang.PagesKind, exprlang.ReferenceKind, exprlang.TitleKind:
+	case exprlang.PageKind, exprlang.PagesKind, exprlang.ReferenceKind, exprlang.NumberOfKind, exprlang.TitleKind:
 		p.ofLayout(i, prog, at)
 	default:
 		if !prog.Type.Printable() {
@@ -257,13 +257,16 @@ func (p *textParser) ofLayout(i int, prog *exprlang.Program, at *place) {
 		s.fixed.Kind, s.fixed.Level = doc.SpanTitle, uint8(level) //nolint:gosec // 1 to 9
 	default:
 		s.fixed.Kind, s.parts = doc.SpanReference, []part{{prog: prog, at: at}}
+		if prog.Type.Kind == exprlang.NumberOfKind {
+			s.fixed.Kind = doc.SpanNumber
+		}
 		s.id = p.c.spanID(s.parts)
 		if len(prog.Leaves) == 1 && !prog.Open {
 			line, col := p.n.Pos(i)
 			p.c.leads(jump{prog.Leaves[0].Value.Str(), line, col, p.path})
 		}
 	}
-	if !p.c.running || s.fixed.Kind == doc.SpanReference {
+	if !p.c.running || s.parts != nil {
 		p.c.refers()
 	}
 	p.spans = append(p.spans, s)
@@ -384,7 +387,7 @@ func (t *richText) finish() {
 				return
 			}
 			out[i].Note = &doc.Note{Spans: s.note.static}
-		case s.fixed.Kind != doc.SpanText && s.fixed.Kind != doc.SpanReference:
+		case s.fixed.Kind != doc.SpanText && s.fixed.Kind != doc.SpanReference && s.fixed.Kind != doc.SpanNumber:
 		case len(s.parts) == 1 && s.parts[0].prog == nil:
 			out[i].Text = s.parts[0].lit
 		default:

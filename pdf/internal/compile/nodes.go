@@ -80,11 +80,8 @@ func (n *textNode) emit(r *render, out sink) error {
 
 type headingNode struct {
 	common
-	text   *richText
-	tabs   []doc.Tab
-	most   doc.Most
-	level  int
-	marked bool // the bookmark is the heading's own text
+	out  doc.Heading // what needs no data
+	text *richText
 }
 
 func (n *headingNode) emit(r *render, out sink) error {
@@ -96,13 +93,9 @@ func (n *headingNode) emit(r *render, out sink) error {
 	if err != nil {
 		return err
 	}
-	if n.marked {
-		for _, s := range spans {
-			b.Bookmark += s.Text
-		}
-	}
 	h := r.mem.headings.One()
-	*h = doc.Heading{Block: b, Level: n.level, Spans: spans, Tabs: n.tabs, Most: n.most}
+	*h = n.out
+	h.Block, h.Spans = b, spans
 	return out(h)
 }
 

@@ -61,6 +61,7 @@ type Plan struct {
 	attachments     []attachment
 	outline         []outlineItem
 	outlineLevels   int
+	numberHeadings  int
 	body            []block
 	footnotes       doc.Footnotes
 	references      bool // the body asks for numbers of pages
@@ -320,6 +321,7 @@ func (c *compiler) document(root *strictyaml.Node) {
 	c.protection(o.get("protect"))
 	c.attachments(o.get("attach"))
 	c.outline(o.get("outline"))
+	mayHave(o, "number-headings", &c.plan.numberHeadings, c.integerIn(1, 9))
 	if v := o.need("body"); v != nil && c.filled(v, "body", "blocks") {
 		c.plan.body = c.blocks(v, "body")
 	}

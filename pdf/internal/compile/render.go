@@ -114,7 +114,7 @@ func (r *render) document() (*doc.Document, error) {
 		}
 		r.m.Slots[v.slot] = val
 	}
-	d := &doc.Document{Lang: p.lang, Page: p.page, BaseStyle: p.base, Theme: p.theme, Fonts: p.fonts, References: p.references, DecimalSign: p.decimalSign, Viewer: p.viewer, OutlineLevels: p.outlineLevels, Footnotes: p.footnotes}
+	d := &doc.Document{Lang: p.lang, Page: p.page, BaseStyle: p.base, Theme: p.theme, Fonts: p.fonts, References: p.references, DecimalSign: p.decimalSign, Viewer: p.viewer, OutlineLevels: p.outlineLevels, NumberHeadings: p.numberHeadings, Footnotes: p.footnotes}
 	var err error
 	text := func(t *plainText) string {
 		if t == nil || err != nil {

@@ -31,7 +31,9 @@ type maker struct {
 	anchors       map[string]*doc.Source
 	heights       map[runningKey]heights // those that are known, of all documents
 
-	outline   int    // levels of headings that are bookmarks
+	outline   int // levels of headings that are bookmarks
+	numbered  int // levels of headings that have numbers
+	numbers   numbers
 	decimal   string // the decimal sign
 	theme     *doc.Theme
 	rules     doc.Rules // of tables without a border
@@ -235,6 +237,9 @@ func (m *maker) entry(n doc.Node, en env) (entry, error) {
 	en.lang = firstOf(c.Lang, en.lang)
 	var el *tag.Elem
 	var err error
+	if h, ok := n.(*doc.Heading); ok {
+		n = m.withNumber(h)
+	}
 	switch n := n.(type) {
 	case *doc.Text:
 		if spaced && en.room == "" && !en.item && m.art == ArtifactNone {
@@ -347,7 +352,7 @@ func (m *maker) mark(e *entry, n doc.Node, el *tag.Elem) error {
 		title = m.title(h)
 	}
 	bookmark := c.Bookmark
-	if h != nil && bookmark == "" && m.art == ArtifactNone && max(h.Level, 1) <= m.outline {
+	if h != nil && bookmark == "" && m.art == ArtifactNone && (h.InOutline || max(h.Level, 1) <= m.outline) {
 		bookmark = m.title(h)
 	}
 	if m.art != ArtifactNone || c.Anchor == "" && bookmark == "" && title == "" {
@@ -362,6 +367,11 @@ func (m *maker) mark(e *entry, n doc.Node, el *tag.Elem) error {
 			return failed(d)
 		}
 		m.anchors[c.Anchor] = c.Src
+	}
+	if h != nil && m.found != nil && c.Anchor != "" {
+		if number := m.numbers[headingLevel(h)].text; number != "" {
+			m.found.numbers[c.Anchor] = number
+		}
 	}
 	level := c.BookmarkLevel
 	if level == 0 {

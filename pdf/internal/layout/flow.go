@@ -94,7 +94,7 @@ func pass(ctx context.Context, d *doc.Document, o Options, sink Sink, known, fou
 	*f.region = region{master: sized(d.Page), header: &d.Header, footer: &d.Footer, background: &d.Background, watermark: d.Watermark}
 	f.within = env{style: f.base, lang: d.Lang}
 	m.footnotes, m.around = &d.Footnotes, f.env
-	m.outline = d.OutlineLevels
+	m.outline, m.numbered = d.OutlineLevels, d.NumberHeadings
 	m.themed(d.Theme, f.base)
 	if m.decimal = d.DecimalSign; m.decimal == "" {
 		m.decimal = "."

@@ -451,6 +451,8 @@ func (g *group) stretch() {
 // extent measures the nodes of an auto-wide cell: its text and its images that
 // state a width.
 func (m *maker) extent(nodes []doc.Node, en env, least, most *doc.Length) error {
+	numbers := m.numbers
+	defer func() { m.numbers = numbers }() // nothing is counted yet
 	for _, n := range nodes {
 		var spans []doc.Span
 		style := en.style
@@ -458,7 +460,7 @@ func (m *maker) extent(nodes []doc.Node, en env, least, most *doc.Length) error 
 		case *doc.Text:
 			spans = n.Spans
 		case *doc.Heading:
-			spans = n.Spans
+			spans = m.withNumber(n).Spans
 			if n.Style == nil {
 				style = m.heading(en.style, n.Level)
 			}

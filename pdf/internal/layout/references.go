@@ -24,8 +24,10 @@ const mostDry = 3
 type findings struct {
 	pages map[string]string // what the pages of anchors show
 	heads []foundHead
-	notes []int // the numbers that footnotes have on their pages
-	total int
+	// numbers are those of headings with an anchor of their own.
+	numbers map[string]string
+	notes   []int // the numbers that footnotes have on their pages
+	total   int
 }
 
 // foundHead is a heading in the document.
@@ -35,10 +37,13 @@ type foundHead struct {
 	anchor       string
 }
 
-func newFindings() *findings { return &findings{pages: map[string]string{}} }
+func newFindings() *findings {
+	return &findings{pages: map[string]string{}, numbers: map[string]string{}}
+}
 
 func (f *findings) equal(g *findings) bool {
-	return f.total == g.total && slices.Equal(f.heads, g.heads) && slices.Equal(f.notes, g.notes) && maps.Equal(f.pages, g.pages)
+	return f.total == g.total && slices.Equal(f.heads, g.heads) && slices.Equal(f.notes, g.notes) &&
+		maps.Equal(f.pages, g.pages) && maps.Equal(f.numbers, g.numbers)
 }
 
 // dryPasses lays the document out until what it refers to settles.
@@ -90,15 +95,20 @@ func (m *maker) ofPages(b *para, s *doc.Span, src *doc.Source) (string, error) {
 	}
 	switch {
 	case m.found == nil:
-		return "", failed(at(src, "L316", "a number of a page in a document that does not say References"))
+		return "", failed(at(src, "L316", "a number of a page or heading in a document that does not say References"))
 	case m.known == nil:
 		return "00", nil // about as wide
 	case s.Kind == doc.SpanPages:
 		return strconv.Itoa(m.known.total), nil
 	}
 	label, ok := m.known.pages[anchor]
+	what := "no anchor %q in the document"
+	if ok && s.Kind == doc.SpanNumber {
+		label, ok = m.known.numbers[anchor]
+		what = "no heading with a number has the anchor %q"
+	}
 	if !ok && anchor != b.place {
-		d := at(src, "L308", "no anchor %q in the document", anchor)
+		d := at(src, "L308", what, anchor)
 		if s.From.Frame != nil {
 			d.DataPath = s.From.Frame.DataPath(s.From.Part, anchor, anchor)
 		}
@@ -158,7 +168,9 @@ func (t *titles) of(level int) string {
 func (m *maker) title(h *doc.Heading) string {
 	var b strings.Builder
 	for i := range h.Spans {
-		b.WriteString(h.Spans[i].Text)
+		if h.Spans[i].Kind == doc.SpanText {
+			b.WriteString(h.Spans[i].Text)
+		}
 	}
 	return b.String()
 }

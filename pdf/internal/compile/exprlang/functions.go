@@ -75,7 +75,7 @@ func functions() map[string]function {
 		"now":    {0, 0, (*checker).now},
 		"page":   {0, 0, func(c *checker, n *ast.CallNode) *expr { return c.literal(n, typePage, Null) }},
 		"pages":  {0, 0, func(c *checker, n *ast.CallNode) *expr { return c.literal(n, typePages, Null) }},
-		"pageOf": {1, 1, (*checker).pageOf}, "section": {0, 1, (*checker).sectionTitle},
+		"pageOf": {1, 1, (*checker).pageOf}, "numberOf": {1, 1, (*checker).numberOf}, "section": {0, 1, (*checker).sectionTitle},
 	}
 }
 
@@ -510,16 +510,21 @@ func (c *checker) now(n *ast.CallNode) *expr {
 }
 
 // aloneMessage says where a value of the layout may stand.
-const aloneMessage = "page(), pages(), pageOf() and section() must be alone in ${...}"
+const aloneMessage = "page(), pages(), pageOf(), numberOf() and section() must be alone in ${...}"
 
 // pageOf is pageOf(anchor): its value is the anchor.
-func (c *checker) pageOf(n *ast.CallNode) *expr {
+func (c *checker) pageOf(n *ast.CallNode) *expr { return c.ofAnchor(n, typeReference) }
+
+// numberOf is numberOf(anchor): likewise.
+func (c *checker) numberOf(n *ast.CallNode) *expr { return c.ofAnchor(n, typeNumberOf) }
+
+func (c *checker) ofAnchor(n *ast.CallNode, typ *Type) *expr {
 	arg := c.textArg(callee(n), n.Arguments[0])
 	if arg.typ.Kind == Invalid {
 		return arg
 	}
 	off, end := c.span(n)
-	return &expr{typ: typeReference, off: off, end: end, leaves: arg.leaves, eval: arg.eval}
+	return &expr{typ: typ, off: off, end: end, leaves: arg.leaves, eval: arg.eval}
 }
 
 // sectionTitle is section(level): its value is the level.

@@ -41,13 +41,14 @@ const (
 	PageKind      // page(): known when the page is
 	PagesKind     // pages(): known at the end
 	ReferenceKind // pageOf(): known when all pages are
+	NumberOfKind  // numberOf(): likewise
 	TitleKind     // section(): known when the page is
 	formsKind     // {one: ..., other: ...} in plural()
 )
 
 var kindNames = [...]string{
 	"invalid", "null", "string", "integer", "decimal", "number", "boolean", "date", "datetime", "enum",
-	"image", "color", "list", "record", "map", "page number", "page count", "page number", "section title", "plural forms",
+	"image", "color", "list", "record", "map", "page number", "page count", "page number", "heading number", "section title", "plural forms",
 }
 
 // Type is the type of a value. Types are immutable once a contract is read, but
@@ -148,6 +149,7 @@ var (
 	typePage      = &Type{Kind: PageKind}
 	typePages     = &Type{Kind: PagesKind}
 	typeReference = &Type{Kind: ReferenceKind}
+	typeNumberOf  = &Type{Kind: NumberOfKind}
 	typeTitle     = &Type{Kind: TitleKind}
 	typeNothing   = &Type{Kind: NullKind} // of the items of []
 )

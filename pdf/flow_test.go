@@ -1,0 +1,95 @@
+package pdf_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"example.com/quire/pdf"
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/pdftest"
+	"example.com/quire/pdf/template"
+)
+
+// alike makes a file of a template and one by a builder, and wants the same bytes of both.
+func alike(t *testing.T, src, data string, f func(*doc.Builder)) []byte {
+	t.Helper()
+	e := newEngine(t, pdf.Config{})
+	plan, err := e.Compile(t.Context(), pdf.Source{File: "t.yaml", Text: []byte(src)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a, b bytes.Buffer
+	if _, err := e.Render(t.Context(), &a, plan, template.JSON([]byte(data)), pdf.RenderOptions{Standards: compliant}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Build(t.Context(), &b, pdf.RenderOptions{Standards: compliant}, func(b *doc.Builder) error { f(b); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(a.Bytes(), b.Bytes()) {
+		t.Errorf("%d bytes by the template, %d by Go", a.Len(), b.Len())
+	}
+	return a.Bytes()
+}
+
+// TestNumbersOfHeadingsAreTextEverywhere: on the page, in the table of contents, the outline,
+// headers and references, by a template and by Go.
+func TestNumbersOfHeadingsAreTextEverywhere(t *testing.T) {
+	t.Parallel()
+	body := alike(t, `quire: 1
+name: t
+lang: en
+title: Report
+theme: none
+number-headings: 2
+data: {parts: [string]}
+components: {part: {params: {of: string}, do: [{heading: "${of}", level: 2}]}}
+header: {all: [{text: "${section()}"}]}
+body:
+  - {toc: {}}
+  - {heading: Preface, number: false, bookmark: true}
+  - {heading: Goods, anchor: goods, bookmark: true}
+  - {for: p in parts, do: [{use: part, with: {of: "${p}"}}]}
+  - {text: "For goods see ${numberOf('goods')}."}
+  - {heading: Rates, number: upper-alpha}
+  - {heading: Annex, number: 7}
+`, `{"parts": ["Apples", "Pears"]}`, func(b *doc.Builder) {
+		b.Title("Report").Lang("en").NumberHeadings(2).References()
+		b.Header(doc.Running{All: []doc.Node{&doc.Text{Spans: []doc.Span{{Kind: doc.SpanTitle, Level: 1}}}}})
+		heading := func(h doc.Heading, level int, s string) {
+			h.Level, h.Spans = level, []doc.Span{{Text: s}}
+			h.Style = &doc.Style{Size: doc.Points(16), Weight: 700, SpaceBefore: doc.Points(16), SpaceAfter: doc.Points(8)}
+			if level == 2 {
+				h.Style = &doc.Style{Size: doc.Points(13), Weight: 700, SpaceBefore: doc.Points(13), SpaceAfter: doc.Points(6.5)}
+			}
+			b.Add(&h)
+		}
+		b.Contents(3)
+		heading(doc.Heading{Numbered: doc.NumberedOff, InOutline: true}, 1, "Preface")
+		heading(doc.Heading{Block: doc.Block{Anchor: "goods"}, InOutline: true}, 1, "Goods")
+		heading(doc.Heading{}, 2, "Apples")
+		heading(doc.Heading{}, 2, "Pears")
+		b.Spans([]doc.Span{{Text: "For goods see "}, {Kind: doc.SpanNumber, Text: "goods"}, {Text: "."}})
+		heading(doc.Heading{Numbered: doc.NumberedOn, Numbering: doc.NumberingUpperAlpha}, 1, "Rates")
+		heading(doc.Heading{Numbered: doc.NumberedOn, NumberFrom: 7}, 1, "Annex")
+	})
+	text := pdftest.Text(t, pdftest.Write(t, "numbers.pdf", body))
+	for _, want := range []string{"1 Goods", "1.1 Apples", "1.2 Pears", "A Rates", "7 Annex"} {
+		if n := strings.Count(text, want); n != 2 { // in the table and in its place
+			t.Errorf("%q %d times in %s", want, n, text)
+		}
+	}
+	if !strings.HasPrefix(text, "Preface\n") || !strings.Contains(text, "For goods see 1.") || !strings.Contains(unpack(t, body), "/Title(1 Goods)") {
+		t.Error(text)
+	}
+}
+
+// flowing has numbered headings.
+func flowing(b *doc.Builder) error {
+	b.Title("Flow").Lang("en").NumberHeadings(2).References().OutlineLevels(2)
+	b.Contents(2)
+	b.Heading(1, "Goods", doc.Anchor("goods")).Heading(2, "Apples").Text("They are red.")
+	b.Spans([]doc.Span{{Text: "See section "}, {Kind: doc.SpanNumber, Text: "goods", Link: "#goods"}, {Text: "."}})
+	b.Add(&doc.Heading{Level: 1, Numbered: doc.NumberedOn, Numbering: doc.NumberingUpperAlpha, Spans: []doc.Span{{Text: "Rates"}}})
+	return nil
+}
