@@ -50,6 +50,7 @@ func TestTemplatesAreCheckedWithoutData(t *testing.T) {
 		{"an image beyond repair", "body:\n  - {image: mutants.json, alt: A}", "L307 6:6 body[0].image"},
 		{"an anchor twice", "body:\n  - {text: a, anchor: x}\n  - {text: b, anchor: x}", "L311 7:6 body[1].text"},
 		{"a break in a box", "data: {a: boolean}\nbody:\n  - box: {do: [{if: a, do: [{page-break: true}]}]}", "L305 7:30 body[0].box.do[0].do[0].page-break"},
+		{"a break of a column in a box", "body:\n  - columns: {do: [{box: {do: [{text: a}, {text: b, break-before: column}]}}]}", "L305 6:44 body[0].columns.do[0].box.do[1].text"},
 		{"a break in a cell", "body:\n  - table:\n      columns: [{head: A}]\n      rows: [[{do: [{page-break: true}]}]]", "L305 8:22 body[0].table.rows[0][0].do[0].page-break"},
 		{"a break in a header", "header: {all: [{page-break: true}]}\nbody: [{text: a}]", "L305 5:17 header.all[0].page-break"},
 		{"a barcode of a wrong value", "body:\n  - {barcode: ean13, value: \"12345\", alt: A}", "L313 6:6 body[0].barcode"},

@@ -84,12 +84,53 @@ body:
 	}
 }
 
-// flowing has numbered headings.
+// TestBreaksOfTemplatesAndGoAreTheSame to the byte: to columns and to odd pages.
+func TestBreaksOfTemplatesAndGoAreTheSame(t *testing.T) {
+	t.Parallel()
+	body := alike(t, `quire: 1
+name: t
+lang: en
+title: Breaks
+theme: none
+body:
+  - columns:
+      do:
+        - {text: one, break-after: column}
+        - {text: two}
+        - {text: three, break-before: column}
+  - {text: four, break-before: odd}
+  - {page-break: odd}
+  - {text: five}
+  - {section: {do: [{text: six}]}, break-before: odd, break-after: odd}
+  - {text: seven, break-before: column}
+`, "{}", func(b *doc.Builder) {
+		b.Title("Breaks").Lang("en")
+		before := func(to doc.Break, s string) doc.Node {
+			return &doc.Text{Block: doc.Block{BreakBefore: to}, Spans: []doc.Span{{Text: s}}}
+		}
+		b.Add(&doc.Columns{Count: 2, Gap: doc.MM(6), Nodes: []doc.Node{
+			para("one"), &doc.PageBreak{To: doc.BreakColumn}, para("two"), before(doc.BreakColumn, "three"),
+		}})
+		b.Add(before(doc.BreakOdd, "four"), &doc.PageBreak{To: doc.BreakOdd}, para("five"))
+		b.Section(doc.Section{Block: doc.Block{BreakBefore: doc.BreakOdd}}, func(b *doc.Builder) { b.Text("six") })
+		b.Add(&doc.PageBreak{To: doc.BreakOdd}, before(doc.BreakColumn, "seven"))
+	})
+	pages := strings.Split(pdftest.Text(t, pdftest.Write(t, "breaks.pdf", body)), "\f")
+	for i, want := range []string{"one two", "three", "four", "", "five", "", "six", "", "seven"} {
+		if got := strings.Join(strings.Fields(pages[i]), " "); got != want {
+			t.Errorf("page %d: %q, want %q", i+1, got, want)
+		}
+	}
+}
+
+// flowing has numbered headings, and breaks of columns and to odd pages.
 func flowing(b *doc.Builder) error {
 	b.Title("Flow").Lang("en").NumberHeadings(2).References().OutlineLevels(2)
 	b.Contents(2)
 	b.Heading(1, "Goods", doc.Anchor("goods")).Heading(2, "Apples").Text("They are red.")
 	b.Spans([]doc.Span{{Text: "See section "}, {Kind: doc.SpanNumber, Text: "goods", Link: "#goods"}, {Text: "."}})
 	b.Add(&doc.Heading{Level: 1, Numbered: doc.NumberedOn, Numbering: doc.NumberingUpperAlpha, Spans: []doc.Span{{Text: "Rates"}}})
+	b.Add(&doc.Columns{Count: 2, Gap: doc.MM(6), Nodes: []doc.Node{para("left"), &doc.PageBreak{To: doc.BreakColumn}, para("right")}})
+	b.Add(&doc.PageBreak{To: doc.BreakOdd}, para("on page 3"))
 	return nil
 }

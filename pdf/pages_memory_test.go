@@ -59,7 +59,7 @@ func TestPagesTakeLittleMemory(t *testing.T) {
 				b.Add(&doc.Section{Body: func(yield func(doc.Node, error) bool) {
 					for i := range pages {
 						n := para("This is page " + strconv.Itoa(i+1))
-						n.BreakBefore = i > 0
+						n.BreakBefore = doc.BreakPage
 						if !yield(n, nil) {
 							return
 						}

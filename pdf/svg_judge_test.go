@@ -43,11 +43,13 @@ func drawings(tb testing.TB) []drawing {
 func gallery(all []drawing, apart bool) func(*doc.Builder) error {
 	return func(b *doc.Builder) error {
 		b.Title("Drawings").Lang("en")
+		before := doc.BreakNone
 		if apart {
+			before = doc.BreakPage
 			b.Page(doc.Master{Width: doc.MM(65), Height: doc.MM(55)})
 		}
-		for i, d := range all {
-			b.Add(&doc.Image{Name: d.name + ".svg", Data: d.data, Alt: d.name, Block: doc.Block{Style: &doc.Style{}, BreakBefore: apart && i > 0}})
+		for _, d := range all {
+			b.Add(&doc.Image{Name: d.name + ".svg", Data: d.data, Alt: d.name, Block: doc.Block{Style: &doc.Style{}, BreakBefore: before}})
 		}
 		return nil
 	}

@@ -159,7 +159,7 @@ func openPages(n int, ids []standard.ID) func(context.Context, harness.Env) (har
 				for i := range n {
 					f.early = f.early || i < n/2 && f.bytes > 10_000
 					t := &doc.Text{Spans: []doc.Span{{Text: "This is page " + strconv.Itoa(i+1)}}}
-					t.BreakBefore = i > 0
+					t.BreakBefore = doc.BreakPage
 					if !yield(t, nil) {
 						return
 					}

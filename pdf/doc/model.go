@@ -252,8 +252,24 @@ type Block struct {
 	BookmarkLevel int
 	KeepTogether  bool // not split over pages
 	KeepWithNext  bool // on the page where the next block starts
-	BreakBefore   bool // starts a page
+	BreakBefore   Break
 }
+
+// Break says what ends before a block. Breaks are weak: several between two blocks are one, the
+// strongest, and none makes an empty first or last page.
+type Break uint8
+
+// The breaks.
+const (
+	BreakNone Break = iota
+	// BreakColumn begins a column: the next one of Columns, or of the page; behind the last, and
+	// where there are none, the next page.
+	BreakColumn
+	BreakPage
+	// BreakOdd begins a page with an odd number, behind an empty page where the next number is even.
+	// The first page of a section with a number of its own is taken by its place in the file.
+	BreakOdd
+)
 
 // Common returns the block itself.
 func (b *Block) Common() *Block { return b }
@@ -616,8 +632,11 @@ type Spacer struct {
 	Fill bool
 }
 
-// PageBreak ends the page.
-type PageBreak struct{ Block }
+// PageBreak ends the page, or what To says.
+type PageBreak struct {
+	Block
+	To Break // BreakNone: BreakPage
+}
 
 // Master describes the pages.
 type Master struct {

@@ -70,7 +70,7 @@ type blockSource struct {
 	link   *plainText
 	mark   *plainText // bookmark that needs data
 	anchor *plainText
-	breaks bool // a page break behind the block
+	after  doc.Break // behind the block
 }
 
 // beginDash is how a list is written.
@@ -163,8 +163,8 @@ func (c *compiler) block(n *strictyaml.Node, path string) block {
 	if out == nil {
 		return nil
 	}
-	if b.breaks {
-		out = sequence{out, &breakNode{doc.PageBreak{Block: doc.Block{Src: b.block.Src}}}}
+	if b.after != doc.BreakNone {
+		out = sequence{out, &breakNode{doc.PageBreak{Block: doc.Block{Src: b.block.Src}, To: b.after}}}
 	}
 	if b.cond != nil {
 		out = &ifNode{cond: b.cond, then: []block{out}}
@@ -237,7 +237,7 @@ func inert(kind string) []string {
 	case "heading": // it is whole, and stays with what follows, by itself
 		return []string{"keep-together", "keep-with-next", "widows", "orphans"}
 	case "section":
-		return []string{"keep-together", "keep-with-next", "break-before", "break-after", "space-before", "space-after"}
+		return []string{"keep-together", "keep-with-next", "space-before", "space-after"}
 	case "place":
 		return []string{
 			"keep-together", "keep-with-next", "break-before", "break-after", "space-before", "space-after", "widows", "orphans",
@@ -284,8 +284,16 @@ func (c *compiler) commonKeys(b *blockSource) {
 	}
 	mayHave(o, "keep-together", &b.block.KeepTogether, c.flag)
 	mayHave(o, "keep-with-next", &b.block.KeepWithNext, c.flag)
-	mayHave(o, "break-before", &b.block.BreakBefore, c.pageWord)
-	mayHave(o, "break-after", &b.breaks, c.pageWord)
+	mayHave(o, "break-before", &b.block.BreakBefore, c.breakTo)
+	mayHave(o, "break-after", &b.after, c.breakTo)
+	for _, side := range [...]struct {
+		key string
+		to  doc.Break
+	}{{"break-before", b.block.BreakBefore}, {"break-after", b.after}} {
+		if b.kind == "section" && side.to != doc.BreakNone && side.to != doc.BreakOdd {
+			c.bad(o.n.Key(side.key), o.path, codeWrong, "", "%q changes nothing of section, which has pages of its own; it may be odd", side.key)
+		}
+	}
 	mayHave(o, "anchor", &b.anchor, c.anchor)
 	if v := o.get("link"); v != nil {
 		switch b.kind {
@@ -335,13 +343,13 @@ func (c *compiler) filled(n *strictyaml.Node, path, what string) bool {
 	return false
 }
 
-// pageWord reads the value of break-before and break-after.
-func (c *compiler) pageWord(n *strictyaml.Node, path string) bool {
-	i, ok := c.choice(n, path, "page", "column")
-	if i == 1 {
-		c.bad(n, path, codeLater, "", "column breaks are not in this version")
+// breakTo reads the value of break-before and break-after.
+func (c *compiler) breakTo(n *strictyaml.Node, path string) doc.Break {
+	i, ok := c.choice(n, path, "page", "odd", "column")
+	if !ok {
+		return doc.BreakNone
 	}
-	return ok
+	return [...]doc.Break{doc.BreakPage, doc.BreakOdd, doc.BreakColumn}[i]
 }
 
 // done moves the common keys into the node.
@@ -539,10 +547,14 @@ func (c *compiler) spacerBlock(b *blockSource) block {
 }
 
 func (c *compiler) pageBreakBlock(b *blockSource) block {
-	if b.value.Kind != strictyaml.Null && (b.value.Kind != strictyaml.Bool || !c.flag(b.value, b.path)) {
-		c.bad(b.value, b.path, codeWrong, "write page-break: true", "a page break has no value")
+	out := doc.PageBreak{Block: b.block}
+	switch v := b.value; {
+	case v.IsScalar() && v.Text == "odd":
+		out.To = doc.BreakOdd
+	case v.Kind != strictyaml.Null && (v.Kind != strictyaml.Bool || !c.flag(v, b.path)):
+		c.bad(v, b.path, codeWrong, "write page-break: true, or odd", "a page break has no value but odd")
 	}
-	return &breakNode{doc.PageBreak{Block: b.block}}
+	return &breakNode{out}
 }
 
 func (c *compiler) listBlock(b *blockSource) block {

@@ -147,7 +147,7 @@ func (w *dumper) node(n doc.Node) {
 	if c.Anchor+c.Lang+c.Bookmark != "" {
 		common += fmt.Sprintf(" anchor %q lang %q bookmark %q", c.Anchor, c.Lang, c.Bookmark)
 	}
-	if c.KeepTogether || c.KeepWithNext || c.BreakBefore {
+	if c.KeepTogether || c.KeepWithNext || c.BreakBefore != doc.BreakNone {
 		common += fmt.Sprintf(" keep %v %v break %v", c.KeepTogether, c.KeepWithNext, c.BreakBefore)
 	}
 	switch n := n.(type) {
@@ -193,6 +193,9 @@ func (w *dumper) node(n doc.Node) {
 	case *doc.Spacer:
 		w.line("spacer %d%s", n.Height, common)
 	case *doc.PageBreak:
+		if n.To != doc.BreakNone {
+			common += fmt.Sprintf(" to %d", n.To)
+		}
 		w.line("page-break%s", common)
 	case *doc.Columns:
 		if n.Uneven {

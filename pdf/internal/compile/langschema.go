@@ -150,7 +150,7 @@ func (g *schemaMaker) blocks() []any {
 		case k.name == "field":
 			value = map[string]any{"enum": fieldKinds()}
 		case k.name == "page-break":
-			value = map[string]any{"enum": []any{true, nil}}
+			value = map[string]any{"enum": []any{true, "odd", nil}}
 		}
 		o["properties"].(map[string]any)[k.name] = value
 		out = append(out, o)

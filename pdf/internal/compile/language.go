@@ -226,8 +226,8 @@ keys of every block
  lang word
  keep-together flag
  keep-with-next flag
- break-before 'page' | 'column'
- break-after 'page' | 'column'
+ break-before 'page' | 'odd' | 'column'
+ break-after 'page' | 'odd' | 'column'
  anchor text
  link text
  bookmark text

@@ -72,7 +72,7 @@ func (n *markdownNode) emit(r *render, out sink) error {
 		}
 	}
 	for i, node := range nodes {
-		if i == 0 && (b.BreakBefore || b.Anchor != "" || b.Bookmark != "") {
+		if i == 0 && (b.BreakBefore != doc.BreakNone || b.Anchor != "" || b.Bookmark != "") {
 			node = leading(node, b)
 		}
 		if err := out(node); err != nil {

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 
@@ -75,6 +76,8 @@ type env struct {
 	room   string
 	around doc.Length
 	sign   doc.Length // of a decimal column: where decimal signs stand; 0: nowhere
+	// columns says that the blocks stand in columns, which may end between them.
+	columns bool
 }
 
 // What a template calls the places that it gives a width.
@@ -167,6 +170,9 @@ func (m *maker) entries(nodes []doc.Node, en env) ([]entry, error) {
 	m.depth++
 	defer func() { m.depth-- }()
 	out := m.mem.entries.Take(len(nodes))[:0]
+	columns := en.columns
+	en.columns = false // of the blocks themselves
+	ended := false     // a column is, before the next block
 	for _, n := range nodes {
 		if err := m.deep(n); err != nil {
 			return nil, err
@@ -177,29 +183,50 @@ func (m *maker) entries(nodes []doc.Node, en env) ([]entry, error) {
 		if t, ok := n.(*doc.Toc); ok && t.Reserve > 0 {
 			return nil, failed(at(t.Src, "L305", "pages are reserved for a table of contents in the body or in a section"))
 		}
-		if _, ok := n.(*doc.PageBreak); ok || n.Common().BreakBefore {
+		switch to := breakBefore(n); {
+		case to == doc.BreakNone:
+		case to != doc.BreakColumn:
 			return nil, failed(at(n.Common().Src, "L305", "a page cannot end inside a block"))
+		case !columns:
+			return nil, failed(at(n.Common().Src, "L305", "a column cannot end inside a block"))
+		default:
+			ended = true
 		}
+		if _, ok := n.(*doc.PageBreak); ok {
+			continue
+		}
+		before := len(out)
 		if t, ok := n.(*doc.Table); ok {
 			es, err := m.nestedTable(t, en)
 			if err := m.survive(err); err != nil {
 				return nil, err
 			}
 			out = append(out, es...)
-			continue
-		}
-		e, err := m.entry(n, en)
-		if failed := err != nil; failed {
-			if err := m.survive(err); err != nil {
-				return nil, err
+		} else {
+			e, err := m.entry(n, en)
+			if failed := err != nil; failed {
+				if err := m.survive(err); err != nil {
+					return nil, err
+				}
+				continue
 			}
-			continue
+			if e.b != nil {
+				out = append(out, e)
+			}
 		}
-		if e.b != nil {
-			out = append(out, e)
+		if ended && len(out) > before {
+			out[before].breakBefore, ended = doc.BreakColumn, false
 		}
 	}
 	return out, nil
+}
+
+// breakBefore is the break before a node, or that which it is.
+func breakBefore(n doc.Node) doc.Break {
+	if b, ok := n.(*doc.PageBreak); ok {
+		return cmp.Or(b.To, doc.BreakPage)
+	}
+	return n.Common().BreakBefore
 }
 
 func (m *maker) deep(n doc.Node) error {

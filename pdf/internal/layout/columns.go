@@ -28,7 +28,7 @@ func (m *maker) columns(n *doc.Columns, en env) (block, error) {
 	if b.w < 20*doc.Pt {
 		return nil, failed(at(n.Src, "L306", "%d columns are %s wide each", count, mm(b.w)))
 	}
-	en.around, en.width = 0, b.w
+	en.around, en.width, en.columns = 0, b.w, true
 	var err error
 	b.body, err = m.stack(n.Nodes, en)
 	return b, err
@@ -37,14 +37,18 @@ func (m *maker) columns(n *doc.Columns, en env) (block, error) {
 func (b *columns) size() doc.Length {
 	if b.parts == nil {
 		total := b.body.size()
-		if b.uneven { // there is no lower column than all in one
-			b.parts, b.h = []block{b.body}, total
-			return total
-		}
-		if low := total / doc.Length(b.n); low > tallestPage {
+		if low := total / doc.Length(b.n); low > tallestPage && !b.uneven {
 			return low
 		}
-		b.balance(total)
+		parts, rest := b.fill(total, false) // no column is higher
+		switch {
+		case rest != nil: // breaks make more columns than there are
+			return tallestPage + 1
+		case b.uneven:
+			b.set(parts)
+		default:
+			b.balance(total)
+		}
 	}
 	return b.h
 }
@@ -60,9 +64,14 @@ func (b *columns) balance(total doc.Length) {
 			low = middle
 		}
 	}
-	b.parts, _ = b.fill(high, false)
-	b.h = 0
-	for _, p := range b.parts {
+	parts, _ := b.fill(high, false)
+	b.set(parts)
+}
+
+// set makes parts the columns.
+func (b *columns) set(parts []block) {
+	b.parts, b.h = parts, 0
+	for _, p := range parts {
 		b.h = max(b.h, p.size())
 	}
 }
@@ -91,10 +100,7 @@ func (b *columns) split(avail doc.Length, force bool) (block, block) {
 		return nil, b
 	}
 	head := *b
-	head.parts, head.h = parts, 0
-	for _, p := range parts {
-		head.h = max(head.h, p.size())
-	}
+	head.set(parts)
 	if rest == nil {
 		return &head, nil
 	}

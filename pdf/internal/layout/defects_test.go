@@ -49,7 +49,7 @@ func TestRowsCoveredFromAboveAreFolded(t *testing.T) {
 // which there is nothing.
 func TestBreaksAreWeak(t *testing.T) {
 	br, gap := func() doc.Node { return &doc.PageBreak{} }, func() doc.Node { return &doc.Spacer{Height: 15 * doc.Pt} }
-	before := &doc.Text{Block: doc.Block{BreakBefore: true, Anchor: "here"}, Spans: spans("b")}
+	before := &doc.Text{Block: doc.Block{BreakBefore: doc.BreakPage, Anchor: "here"}, Spans: spans("b")}
 	letters := make([]doc.Node, 0, 2400)
 	for range 1200 {
 		letters = append(letters, para("letter"), br())

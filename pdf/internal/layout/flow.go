@@ -162,6 +162,7 @@ type flow struct {
 	fresh   bool       // nothing but a repeated head stands on the page
 	blank   bool       // nothing on the page can be seen
 	broken  bool       // what can be seen next starts a page
+	odd     bool       // one with an odd number
 	held    []entry    // space after such a break: it goes along to the page
 	pending []entry
 	taker   func(doc.Node, error) bool // take
@@ -240,7 +241,7 @@ func placed(err error, n doc.Node) error {
 func (f *flow) node(n doc.Node) error {
 	switch n := n.(type) {
 	case *doc.PageBreak:
-		return f.breakPage()
+		return f.breakPage(n.To)
 	case *doc.Table:
 		return f.table(n)
 	case *doc.Section:
@@ -260,18 +261,38 @@ func (f *flow) node(n doc.Node) error {
 }
 
 // breakPage lets what follows start a page. A break is weak: several between two blocks
-// are one, and none makes a page on which nothing can be seen.
-func (f *flow) breakPage() error {
+// are one, and none makes a page on which nothing can be seen, but for one that is asked for to
+// have the next an odd number.
+func (f *flow) breakPage(to doc.Break) error {
 	if err := f.flush(); err != nil {
 		return err
 	}
-	if f.blank {
+	odd := to == doc.BreakOdd
+	if f.blank && !f.broken {
 		f.y, f.after, f.fresh = f.top, 0, true // space above a break is space at the end of a page
-		return nil
+		if !odd || f.isOdd() {
+			return nil
+		}
 	}
 	f.drop()
-	f.broken = true
+	f.broken, f.odd = true, f.odd || odd
 	return nil
+}
+
+// isOdd reports whether the open page is an odd one.
+func (f *flow) isOdd() bool {
+	if f.sheet.from > 0 && f.sheet.first == f.number {
+		return f.number%2 == 1
+	}
+	return f.label%2 == 1
+}
+
+// nextIsOdd reports whether the next page is going to be an odd one.
+func (f *flow) nextIsOdd() bool {
+	if f.from > 0 && f.first == 0 {
+		return f.number%2 == 0
+	}
+	return f.label%2 == 0
 }
 
 // drop draws what a break holds, when nothing that can be seen follows it: anchors and
@@ -288,8 +309,8 @@ func (f *flow) drop() {
 
 // add puts an entry into the flow; one that keeps with the next waits for it.
 func (f *flow) add(e entry) error {
-	if e.breakBefore {
-		if err := f.breakPage(); err != nil {
+	if e.breakBefore != doc.BreakNone {
+		if err := f.breakPage(e.breakBefore); err != nil {
 			return err
 		}
 	}
@@ -382,9 +403,12 @@ func (f *flow) place(group []entry) error {
 
 // begun starts the page that a break asked for, with what the break holds.
 func (f *flow) begun() error {
-	f.broken = false
-	if err := f.next(); err != nil {
-		return err
+	odd := f.odd
+	f.broken, f.odd = false, false
+	if !odd || !f.blank || !f.isOdd() { // which it has become as that of a section
+		if err := f.turnTo(odd); err != nil {
+			return err
+		}
 	}
 	held := f.held
 	f.held = nil
@@ -394,6 +418,19 @@ func (f *flow) begun() error {
 		}
 	}
 	return nil
+}
+
+// turnTo starts the next page, or the next odd one behind a page that belongs to what comes before.
+func (f *flow) turnTo(odd bool) error {
+	if odd && !f.nextIsOdd() {
+		of := f.region
+		f.region = f.sheet
+		err := f.next()
+		if f.region = of; err != nil {
+			return err
+		}
+	}
+	return f.next()
 }
 
 // height is that of a group on an empty page.
@@ -521,8 +558,8 @@ func (f *flow) draw(group []entry, repeat doc.Length) {
 // table streams a table: of the rows that are laid out, those alone wait that the
 // end of the table may have to keep together.
 func (f *flow) table(n *doc.Table) error {
-	if n.BreakBefore {
-		if err := f.breakPage(); err != nil {
+	if n.BreakBefore != doc.BreakNone {
+		if err := f.breakPage(n.BreakBefore); err != nil {
 			return err
 		}
 	}

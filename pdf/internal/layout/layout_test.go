@@ -39,6 +39,7 @@ type record struct {
 	begun  []*tag.Elem
 	done   []*tag.Elem
 	pages  int
+	labels []layout.PageLabel
 	under  *layout.UnderItem
 	links  int
 	pieces []layout.PieceStyle
@@ -46,6 +47,7 @@ type record struct {
 
 func (r *record) Page(p *layout.Page) error {
 	r.pages++
+	r.labels = append(r.labels, p.Label)
 	r.take(p, &r.lines)
 	return nil
 }
@@ -246,7 +248,7 @@ func TestKeep(t *testing.T) {
 
 func TestBreaks(t *testing.T) {
 	before := para("second")
-	before.BreakBefore = true
+	before.BreakBefore = doc.BreakPage
 	r := place(t, &doc.PageBreak{}, para("first"), before, &doc.PageBreak{}, para("third"))
 	for i, want := range []string{"first", "second", "third"} {
 		if got := r.on(i + 1); len(got) != 1 || got[0] != want {
@@ -400,7 +402,7 @@ func TestHeadRepeats(t *testing.T) {
 	if n := strings.Count(strings.Join(r.on(2), " "), "h"); n != 0 {
 		t.Errorf("%d head lines on page 2", n)
 	}
-	kept := &doc.Table{Block: doc.Block{KeepTogether: true, BreakBefore: true}, Columns: []doc.Column{{}}, Rows: doc.Rows(rows[:4]...)}
+	kept := &doc.Table{Block: doc.Block{KeepTogether: true, BreakBefore: doc.BreakPage}, Columns: []doc.Column{{}}, Rows: doc.Rows(rows[:4]...)}
 	r = place(t, lines("a", 6), kept)
 	if len(r.on(1)) != 6 || len(r.on(2)) != 4 {
 		t.Errorf("%v %v", r.on(1), r.on(2))

@@ -120,7 +120,7 @@ func (m *maker) ofPages(b *para, s *doc.Span, src *doc.Source) (string, error) {
 // reserved lays out a table of contents on pages that are kept for it: what follows does not move
 // with the number of its entries.
 func (f *flow) reserved(n *doc.Toc) error {
-	if err := f.breakPage(); err != nil {
+	if err := f.breakPage(n.BreakBefore); err != nil {
 		return err
 	}
 	if f.broken {

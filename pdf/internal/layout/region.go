@@ -26,7 +26,7 @@ type region struct {
 
 // section lays out a section on pages of its own.
 func (f *flow) section(n *doc.Section) error {
-	if err := f.breakPage(); err != nil {
+	if err := f.breakPage(n.BreakBefore); err != nil {
 		return err
 	}
 	outer, around := f.region, f.within
@@ -65,7 +65,7 @@ func (f *flow) section(n *doc.Section) error {
 	if err := f.nodes(n.Body); err != nil {
 		return err
 	}
-	if err := f.breakPage(); err != nil {
+	if err := f.breakPage(doc.BreakPage); err != nil {
 		return err
 	}
 	f.within = around
@@ -220,8 +220,7 @@ func (f *flow) fixed(n *doc.Place) error {
 		return err
 	}
 	if f.broken {
-		f.broken = false
-		if err := f.next(); err != nil {
+		if err := f.begun(); err != nil {
 			return err
 		}
 	}

@@ -12,7 +12,7 @@ type entry struct {
 	before, after doc.Length
 	keepNext      bool // the next entry starts on the same page
 	keep          bool // not split
-	breakBefore   bool
+	breakBefore   doc.Break
 	mark          *Mark        // where it starts
 	done          *tag.Elem    // complete once all of the entry is drawn
 	words         [][]tag.Elem // beneath it, by rows, which nothing else leads to
@@ -108,8 +108,13 @@ func (b *stack) draw(p *painter, x, y doc.Length) {
 
 func (b *stack) split(avail doc.Length, force bool) (block, block) {
 	var y doc.Length
+	shown := false // something can be seen
 	for i := range b.entries {
 		e := &b.entries[i]
+		if shown && e.breakBefore != doc.BreakNone {
+			return &stack{b.entries[:i:i]}, &stack{b.entries[i:]}
+		}
+		shown = shown || e.visible()
 		if i > 0 {
 			y += gap(b.entries[i-1].after, e.before)
 		}
