@@ -2,6 +2,7 @@ package pdf_test
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -123,7 +124,44 @@ body:
 	}
 }
 
-// flowing has numbered headings, and breaks of columns and to odd pages.
+// TestColumnsOfPagesOfTemplatesAndGoAreTheSame to the byte, in the body and in sections.
+func TestColumnsOfPagesOfTemplatesAndGoAreTheSame(t *testing.T) {
+	t.Parallel()
+	body := alike(t, `quire: 1
+name: t
+lang: en
+title: Columns
+theme: none
+page: {size: A6, columns: 2}
+data: {lines: [string]}
+body:
+  - {for: l in lines, do: [{text: "line ${l}"}]}
+  - section: {columns: {count: 3, gap: 3mm, balance: false}, do: [{text: one}, {text: two, break-before: column}]}
+  - section: {columns: 1, do: [{text: three}, {text: four}]}
+`, `{"lines": [`+strings.Repeat(`"x",`, 120)+`"y"]}`, func(b *doc.Builder) {
+		b.Title("Columns").Lang("en")
+		page := doc.A4()
+		page.Width, page.Height = doc.MM(105), doc.MM(148)
+		first, second := page, page
+		page.Columns = doc.PageColumns{Count: 2, Gap: doc.MM(6)}
+		first.Columns = doc.PageColumns{Count: 3, Gap: doc.MM(3), Uneven: true}
+		b.Page(page)
+		for range 120 {
+			b.Text("line x")
+		}
+		b.Text("line y")
+		b.Section(doc.Section{Page: &first}, func(b *doc.Builder) {
+			b.Text("one").Add(&doc.Text{Block: doc.Block{BreakBefore: doc.BreakColumn}, Spans: []doc.Span{{Text: "two"}}})
+		})
+		b.Section(doc.Section{Page: &second}, func(b *doc.Builder) { b.Text("three").Text("four") })
+	})
+	pages := strings.Split(pdftest.Text(t, pdftest.Write(t, "columns.pdf", body)), "\f")
+	if n := strings.Count(strings.Join(pages, ""), "line "); n != 121 || len(pages) != 6 || !strings.Contains(pages[2], "line y") {
+		t.Errorf("%d lines on %d pages: %q", n, len(pages), pages)
+	}
+}
+
+// flowing has numbered headings, breaks of columns and to odd pages, and pages with columns.
 func flowing(b *doc.Builder) error {
 	b.Title("Flow").Lang("en").NumberHeadings(2).References().OutlineLevels(2)
 	b.Contents(2)
@@ -132,5 +170,15 @@ func flowing(b *doc.Builder) error {
 	b.Add(&doc.Heading{Level: 1, Numbered: doc.NumberedOn, Numbering: doc.NumberingUpperAlpha, Spans: []doc.Span{{Text: "Rates"}}})
 	b.Add(&doc.Columns{Count: 2, Gap: doc.MM(6), Nodes: []doc.Node{para("left"), &doc.PageBreak{To: doc.BreakColumn}, para("right")}})
 	b.Add(&doc.PageBreak{To: doc.BreakOdd}, para("on page 3"))
+	two := doc.A4()
+	two.Columns = doc.PageColumns{Count: 2, Gap: doc.MM(8)}
+	b.Section(doc.Section{Page: &two}, func(b *doc.Builder) {
+		b.Heading(1, "In columns")
+		for i := range 60 {
+			b.Spans([]doc.Span{{Text: "Some text"}, {Kind: doc.SpanNote, Note: &doc.Note{Spans: []doc.Span{{Text: strconv.Itoa(i)}}}}})
+		}
+		b.Table([]doc.Column{{Head: []doc.Span{{Text: "A"}}}}, func(t *doc.Table) { t.Rows = doc.Rows(doc.Row{Cells: []doc.Cell{{Spans: []doc.Span{{Text: "a"}}}}}) })
+		b.Add(&doc.Place{X: doc.MM(150), Y: doc.MM(5), Width: doc.MM(40), Nodes: []doc.Node{para("at the top")}})
+	})
 	return nil
 }

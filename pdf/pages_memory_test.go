@@ -3,6 +3,8 @@
 package pdf_test
 
 import (
+	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"strconv"
@@ -11,6 +13,7 @@ import (
 	"example.com/quire/pdf"
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/standard"
+	"example.com/quire/pdf/template"
 )
 
 // live is told of each write, and samples what the heap keeps.
@@ -80,5 +83,46 @@ func TestPagesTakeLittleMemory(t *testing.T) {
 		if bound := c.each*uint64(pages) + slack; kept > bound || w.n < 8 {
 			t.Errorf("%s: %d pages keep %d bytes, more than %d (%d writes)", c.name, pages, kept, bound, w.n)
 		}
+	}
+}
+
+// TestALongStreamInColumnsTakesLittleMemory: pages go out while the data are read.
+func TestALongStreamInColumnsTakesLittleMemory(t *testing.T) {
+	e := newEngine(t, pdf.Config{})
+	plan, err := e.Compile(t.Context(), pdf.Source{File: "t.yaml", Text: []byte(`quire: 1
+name: t
+lang: en
+title: Columns
+theme: none
+number-headings: 1
+page: {size: A6, columns: 2}
+data: {lines: [{n: integer}]}
+body: [{for: l in lines, do: [{heading: "No. ${l.n}", level: 1}, {text: "line ${l.n}"}]}]
+`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	most := func(lines int) uint64 {
+		r, w := io.Pipe()
+		go func() {
+			_, err := io.WriteString(w, `{"lines": [{"n": 0}`)
+			for i := 1; i < lines && err == nil; i++ {
+				_, err = fmt.Fprintf(w, `,{"n": %d}`, i)
+			}
+			_, _ = io.WriteString(w, "]}")
+			_ = w.Close()
+		}()
+		out := &live{}
+		before := out.now()
+		if _, err := e.Render(t.Context(), out, plan, template.Stream(r, "lines"), pdf.RenderOptions{Standards: compliant}); err != nil {
+			t.Fatal(err)
+		}
+		return out.most - min(out.most, before)
+	}
+	most(100) // buffers are there now
+	few, many := most(3_000), most(12_000)
+	t.Logf("%d KiB for 3,000 lines, %d for 12,000", few>>10, many>>10)
+	if few == 0 || many > few+1<<20 {
+		t.Error("memory grows with the lines")
 	}
 }

@@ -650,6 +650,18 @@ type Master struct {
 	Background Color
 	// VAlign is the vertical alignment of content that does not fill its page.
 	VAlign VAlign
+	// Columns are those that the body of the pages is set in, each down to the end of its page. Where
+	// a section ends, and before a page break, they are as equal in height as lines allow.
+	Columns PageColumns
+}
+
+// PageColumns are the columns of pages. A footnote is as wide as the page. A Spacer with Fill is not
+// allowed between them, and a table is laid out as a whole.
+type PageColumns struct {
+	Count int // below 2: none
+	Gap   Length
+	// Uneven fills one column after the other, also at the end.
+	Uneven bool
 }
 
 // A4 returns a portrait A4 master with margins of 20 mm.

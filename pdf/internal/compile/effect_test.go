@@ -278,7 +278,7 @@ func TestNoKeyOfAMappingIsWithoutEffect(t *testing.T) {
 		"a template quire", "a template name", "a template lang", "a template title", "a template body", "a theme quire", "an imported file quire",
 		"a block with for for", "a block with for do", "a block with if if", "a block with if do", "a component do", "a family of fonts regular",
 		"a tab stop at", "row cells", "box do", "columns do", "section do", "place x", "place y", "place width", "place do", "barcode value", "field name", "field label", "signature alt", "an option value", "switch cases",
-		"a case is", "a case do", "table columns", "table rows", "group by", "carry sum", "an entry title", "an entry to", "an outline headings", "list items",
+		"a case is", "a case do", "table columns", "table rows", "group by", "carry sum", "an entry title", "an entry to", "an outline headings", "list items", "columns of pages count",
 		"a theme theme", "a theme styles", "a theme components", "an imported file import", "an imported file components",
 		"a family of fonts bold", "a family of fonts italic", "a family of fonts bold-italic", "fonts families", "fonts fallback", "a style extends",
 	}
@@ -328,6 +328,10 @@ func effectCases() (all []effectCase) {
 	add("meta", page("meta: {@}", 1, "{text: x}"), "author", "A", "subject", "S", "keywords", "[k]")
 	add("page", "quire: 1\nname: x\nlang: en\ntitle: T\npage: {@}\nbody: [{text: x}]\n",
 		"size", "A5", "orientation", "landscape", "margin", "9mm", "border", "hairline", "background", `"#eef1f7"`, "valign", "bottom")
+	lined := `{text: "a\nb\nc\nd"}`
+	add("page", "quire: 1\nname: x\nlang: en\ntitle: T\npage: {@}\nbody: ["+lined+"]\n", "columns", "2")
+	add("section", page("", 1, "{section: {do: ["+lined+"], @}}"), "columns", "2")
+	add("columns of pages", page("", 1, "{section: {do: ["+lined+"], columns: {count: 2, @}}}"), "gap", "20mm", "balance", "false")
 	add("fonts", page("fonts: {@}", 1, `{text: "plain *slanted*", font: DejaVu Sans}`), "synthetic", "allow")
 	add("fonts", page("fonts: {@}", 1, "{text: plain}"), "subset", "exact")
 	add("fonts", strings.Replace(page("fonts: {@}", 1, `{text: "\u0E01"}`), "title: T", "title: T", 1), "missing", "box")

@@ -12,7 +12,7 @@ type columnsNode struct {
 
 func (c *compiler) columnsBlock(b *blockSource) block {
 	o := b.fields
-	n := &columnsNode{count: 2, gap: doc.MM(6), even: true}
+	n := &columnsNode{count: 2, gap: columnGap(), even: true}
 	mayHave(o, "count", &n.count, c.integerIn(2, 20))
 	mayHave(o, "gap", &n.gap, c.lengthFrom(0))
 	mayHave(o, "balance", &n.even, c.flag)

@@ -75,10 +75,14 @@ page
  border <a border> | 'hairline' | 'none'
  background color
  valign 'top' | 'middle' | 'bottom'
- columns- any
+ columns int=1..20 | <columns of pages>
  first- any
  odd- any
  even- any
+columns of pages
+ count! int=2..20
+ gap length
+ balance flag
 fonts
  families {<a family of fonts>}
  fallback [word]
@@ -278,6 +282,7 @@ columns
 section
  page <page>
  valign 'top' | 'middle' | 'bottom'
+ columns int=1..20 | <columns of pages>
  header <a header>
  footer <a footer>
  background <a background>

@@ -55,8 +55,31 @@ func (c *compiler) page(n *strictyaml.Node, path string, p *doc.Master) {
 	mayHave(o, "border", &p.Border, c.border)
 	mayHave(o, "background", &p.Background, c.color)
 	mayHave(o, "valign", &p.VAlign, c.valign)
+	mayHave(o, "columns", &p.Columns, c.pageColumns)
 	o.done()
 }
+
+// pageColumns reads the columns of pages: their number, or a mapping.
+func (c *compiler) pageColumns(n *strictyaml.Node, path string) doc.PageColumns {
+	out := doc.PageColumns{Gap: columnGap()}
+	if n.Kind != strictyaml.Mapping {
+		if out.Count = c.integer(n, path, 1, 20); out.Count == 1 {
+			out = doc.PageColumns{}
+		}
+		return out
+	}
+	o, _ := c.object(n, path, "columns of pages")
+	even := true
+	mustHave(o, "count", &out.Count, c.integerIn(2, 20))
+	mayHave(o, "gap", &out.Gap, c.lengthFrom(0))
+	mayHave(o, "balance", &even, c.flag)
+	out.Uneven = !even
+	o.done()
+	return out
+}
+
+// columnGap is the space between columns that name none.
+func columnGap() doc.Length { return doc.MM(6) }
 
 func (c *compiler) pageSize(n *strictyaml.Node, path string) (width, height doc.Length) {
 	a4 := doc.A4()

@@ -29,6 +29,10 @@ func (c *compiler) sectionBlock(b *blockSource) block {
 		page.VAlign = c.valign(v, o.at("valign"))
 		n.page = &page
 	}
+	if v := o.get("columns"); v != nil {
+		page.Columns = c.pageColumns(v, o.at("columns"))
+		n.page = &page
+	}
 	for _, r := range [...]struct {
 		key string
 		to  **running

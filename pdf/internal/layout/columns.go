@@ -24,14 +24,26 @@ const tallestPage = 14_400 * doc.Pt
 func (m *maker) columns(n *doc.Columns, en env) (block, error) {
 	count := max(n.Count, 2)
 	b := &columns{n: count, gap: n.Gap, rtl: text.RightToLeft(en.lang), uneven: n.Uneven}
-	b.w = (en.width - n.Gap*doc.Length(count-1)) / doc.Length(count)
-	if b.w < 20*doc.Pt {
-		return nil, failed(at(n.Src, "L306", "%d columns are %s wide each", count, mm(b.w)))
+	b.w = columnWidth(count, n.Gap, en.width)
+	if err := wideEnough(count, b.w, n.Src); err != nil {
+		return nil, err
 	}
 	en.around, en.width, en.columns = 0, b.w, true
 	var err error
 	b.body, err = m.stack(n.Nodes, en)
 	return b, err
+}
+
+// columnWidth is the width of each of count columns.
+func columnWidth(count int, gap, width doc.Length) doc.Length {
+	return (width - gap*doc.Length(count-1)) / doc.Length(count)
+}
+
+func wideEnough(count int, w doc.Length, src *doc.Source) error {
+	if w < 20*doc.Pt {
+		return failed(at(src, "L306", "%d columns are %s wide each", count, mm(w)))
+	}
+	return nil
 }
 
 func (b *columns) size() doc.Length {

@@ -151,22 +151,23 @@ type flow struct {
 	within  env     // of the blocks of the region, but for the width
 	sheet   *region // of the open page
 
-	body    // of the open page
-	page    Page
-	painter painter
-	number  int
-	label   int // the number that the open page shows
-	counted int // that of the page before
-	y       doc.Length
-	after   doc.Length // space below the entry drawn last
-	fresh   bool       // nothing but a repeated head stands on the page
-	blank   bool       // nothing on the page can be seen
-	broken  bool       // what can be seen next starts a page
-	odd     bool       // one with an odd number
-	held    []entry    // space after such a break: it goes along to the page
-	pending []entry
-	taker   func(doc.Node, error) bool // take
-	err     error                      // what ended the blocks that are laid out
+	body     // of the open page
+	page     Page
+	painter  painter
+	number   int
+	label    int // the number that the open page shows
+	counted  int // that of the page before
+	y        doc.Length
+	after    doc.Length // space below the entry drawn last
+	fresh    bool       // nothing but a repeated head stands on the page
+	blank    bool       // nothing on the page can be seen
+	broken   bool       // what can be seen next starts a page
+	odd      bool       // one with an odd number
+	held     []entry    // space after such a break: it goes along to the page
+	pending  []entry
+	gathered gathered                   // of pages with columns
+	taker    func(doc.Node, error) bool // take
+	err      error                      // what ended the blocks that are laid out
 	// again is the table head that a new page repeats.
 	again *stack
 	carry *carried // of the row drawn last
@@ -241,7 +242,11 @@ func placed(err error, n doc.Node) error {
 func (f *flow) node(n doc.Node) error {
 	switch n := n.(type) {
 	case *doc.PageBreak:
-		return f.breakPage(n.To)
+		return f.breakAt(n.To)
+	case *doc.Spacer:
+		if n.Fill && f.columned() {
+			return failed(at(n.Src, "L305", "a space that fills the page is not allowed in columns"))
+		}
 	case *doc.Table:
 		return f.table(n)
 	case *doc.Section:
@@ -253,7 +258,7 @@ func (f *flow) node(n doc.Node) error {
 			return f.reserved(n)
 		}
 	}
-	e, err := f.m.entry(n, f.env())
+	e, err := f.m.entry(n, f.inner())
 	if err != nil {
 		return err
 	}
@@ -277,6 +282,15 @@ func (f *flow) breakPage(to doc.Break) error {
 	f.drop()
 	f.broken, f.odd = true, f.odd || odd
 	return nil
+}
+
+// breakAt is breakPage, or where the pages have columns the end of one of them.
+func (f *flow) breakAt(to doc.Break) error {
+	if to == doc.BreakColumn && f.columned() {
+		f.gathered.ended = true
+		return nil
+	}
+	return f.breakPage(to)
 }
 
 // isOdd reports whether the open page is an odd one.
@@ -310,9 +324,13 @@ func (f *flow) drop() {
 // add puts an entry into the flow; one that keeps with the next waits for it.
 func (f *flow) add(e entry) error {
 	if e.breakBefore != doc.BreakNone {
-		if err := f.breakPage(e.breakBefore); err != nil {
+		if err := f.breakAt(e.breakBefore); err != nil {
 			return err
 		}
+	}
+	if f.columned() {
+		e.breakBefore = doc.BreakNone
+		return f.gather(e)
 	}
 	f.pending = append(f.pending, e)
 	// More headings in a row than this are no heading of what follows.
@@ -325,6 +343,9 @@ func (f *flow) add(e entry) error {
 
 // flush places what waits.
 func (f *flow) flush() error {
+	if err := f.pourAll(); err != nil {
+		return err
+	}
 	if len(f.pending) == 0 {
 		return nil
 	}
@@ -456,6 +477,9 @@ func (f *flow) fitting(group []entry) int {
 
 func (f *flow) tooHigh(e *entry) error {
 	what := "the block"
+	if c, ok := e.b.(*columns); ok && len(c.body.entries) > 0 && !e.keep {
+		return f.tooHigh(&c.body.entries[0]) // which no column holds
+	}
 	switch e.b.(type) {
 	case *picture:
 		what = "the image"
@@ -559,12 +583,12 @@ func (f *flow) draw(group []entry, repeat doc.Length) {
 // end of the table may have to keep together.
 func (f *flow) table(n *doc.Table) error {
 	if n.BreakBefore != doc.BreakNone {
-		if err := f.breakPage(n.BreakBefore); err != nil {
+		if err := f.breakAt(n.BreakBefore); err != nil {
 			return err
 		}
 	}
-	if n.KeepTogether {
-		es, err := f.m.nestedTable(n, f.env())
+	if n.KeepTogether || f.columned() {
+		es, err := f.m.nestedTable(n, f.inner())
 		if err != nil {
 			return err
 		}

@@ -129,7 +129,7 @@ func (f *flow) reserved(n *doc.Toc) error {
 		}
 	}
 	first := f.number
-	e, err := f.m.entry(n, f.env())
+	e, err := f.m.entry(n, f.inner())
 	if err == nil {
 		err = f.add(e)
 	}

@@ -216,12 +216,14 @@ func (p *painter) shift(from spot, by doc.Length) {
 
 // fixed draws blocks at their place on the page.
 func (f *flow) fixed(n *doc.Place) error {
-	if err := f.flush(); err != nil {
-		return err
-	}
-	if f.broken {
-		if err := f.begun(); err != nil {
+	if !f.columned() {
+		if err := f.flush(); err != nil {
 			return err
+		}
+		if f.broken {
+			if err := f.begun(); err != nil {
+				return err
+			}
 		}
 	}
 	en := f.env()
@@ -230,7 +232,7 @@ func (f *flow) fixed(n *doc.Place) error {
 		en.style = n.Style
 	}
 	en.lang = firstOf(n.Lang, en.lang)
-	if m := f.sheet.master; n.Width <= 0 || n.X < 0 || n.Y < 0 || n.X+n.Width > m.Width || n.Y+n.Height > m.Height {
+	if m := f.master; n.Width <= 0 || n.X < 0 || n.Y < 0 || n.X+n.Width > m.Width || n.Y+n.Height > m.Height {
 		return failed(at(n.Src, "L317", "the place lies beyond the sheet, which is %s by %s", mm(m.Width), mm(m.Height)))
 	}
 	e := entry{src: n.Src}
@@ -246,22 +248,17 @@ func (f *flow) fixed(n *doc.Place) error {
 	}
 	room := n.Height
 	if room == 0 {
-		room = f.sheet.master.Height - n.Y
+		room = f.master.Height - n.Y
 	}
 	if h := st.size(); h > room {
 		return failed(at(n.Src, "L317", "the content is %s high, the place has %s", mm(h), mm(room)))
 	}
 	e.b = st
-	before := f.painter.spot()
-	switch n.Layer {
-	case doc.LayerUnder:
-		f.page.Beneath = f.painter.layer(f.page.Beneath, &e, n.X, n.Y)
-	case doc.LayerOver:
-		f.page.Above = f.painter.layer(f.page.Above, &e, n.X, n.Y)
-	default:
-		e.draw(&f.painter, n.X, n.Y)
+	b := &standing{e, n.X, n.Y, n.Layer}
+	if f.columned() { // it is drawn with what stands around it
+		return f.gather(entry{b: b, src: n.Src})
 	}
-	f.painter.still = append(f.painter.still, [2]spot{before, f.painter.spot()})
+	b.draw(&f.painter, 0, 0)
 	f.blank = false
 	return nil
 }

@@ -118,6 +118,11 @@ func (f *flow) measureRunning(src *doc.Source) error {
 	}
 	f.m.begun, f.m.aside, f.m.warnings = begun, nil, f.m.warnings[:warned]
 	f.running.wrong = len(f.m.problems) > told
+	if c := &m.Columns; f.columned() {
+		if err := wideEnough(c.Count, columnWidth(c.Count, c.Gap, f.width), src); err != nil {
+			return err
+		}
+	}
 	f.tallest = 0
 	for _, first := range [...]bool{true, false} {
 		for number := range 2 {

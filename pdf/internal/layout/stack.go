@@ -28,8 +28,15 @@ func gap(after, before doc.Length) doc.Length { return max(after, before) }
 
 // visible reports whether the entry puts anything on a page.
 func (e *entry) visible() bool {
-	_, empty := e.b.(space)
-	return !empty && e.b.size() > 0
+	switch b := e.b.(type) {
+	case space:
+		return false
+	case *standing:
+		return true
+	case *columns:
+		return b.size() > 0 || b.stands()
+	}
+	return e.b.size() > 0
 }
 
 func (e *entry) draw(p *painter, x, y doc.Length) {
