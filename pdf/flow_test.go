@@ -161,7 +161,68 @@ body:
 	}
 }
 
-// flowing has numbered headings, breaks of columns and to odd pages, and pages with columns.
+// TestArtifactsAreOutOfTheStructure and are printed all the same: texts, tables over several pages,
+// boxes, images, places. A template and Go make the same bytes.
+func TestArtifactsAreOutOfTheStructure(t *testing.T) {
+	t.Parallel()
+	body := alike(t, `quire: 1
+name: t
+lang: en
+title: Artifacts
+theme: none
+page: {size: A6}
+footer: {all: [{text: "page ${page()} of ${pages()}"}]}
+body:
+  - {text: read first}
+  - {text: unread text, artifact: true}
+  - {heading: Unread heading, artifact: true}
+  - {box: {border: hairline, do: [{text: unread box}, {list: {items: [unread item]}}]}, artifact: true}
+  - {table: {columns: [{head: unread head}], rows: [{for: i in 1..60, cells: ["unread row ${i}"]}]}, artifact: true}
+  - {table: {columns: [{head: unread top}], rows: [[unread cell]]}, keep-together: true, artifact: true}
+  - {row: {cells: [unread left, unread right]}, artifact: true}
+  - {place: {x: 2mm, y: 2mm, width: 40mm, do: [{text: unread place}]}, artifact: true}
+  - {columns: {do: [{text: unread column}]}, artifact: true}
+  - {text: read last}
+`, "{}", func(b *doc.Builder) {
+		page := doc.A4()
+		page.Width, page.Height = doc.MM(105), doc.MM(148)
+		b.Title("Artifacts").Lang("en").Page(page)
+		b.Footer(doc.Running{All: []doc.Node{&doc.Text{Spans: []doc.Span{{Text: "page "}, {Kind: doc.SpanPage}, {Text: " of "}, {Kind: doc.SpanPages}}}}})
+		art := doc.Block{Artifact: true}
+		text := func(s string) *doc.Text { return &doc.Text{Block: art, Spans: []doc.Span{{Text: s}}} }
+		b.Text("read first").Add(text("unread text"))
+		b.Add(&doc.Heading{Block: doc.Block{Artifact: true, Style: &doc.Style{
+			Size: doc.Points(16), Weight: 700, SpaceBefore: doc.Points(16), SpaceAfter: doc.Points(8),
+		}}, Level: 1, Spans: []doc.Span{{Text: "Unread heading"}}})
+		b.Add(&doc.Box{Block: art, Border: doc.Around(doc.Line{Width: doc.Pt * 3 / 10, Color: doc.RGB(0xC4, 0xC8, 0xCE)}), Nodes: []doc.Node{
+			para("unread box"), &doc.List{Items: []doc.ListItem{{Nodes: []doc.Node{para("unread item")}}}},
+		}})
+		cell := func(s string) doc.Row { return doc.Row{Cells: []doc.Cell{{Spans: []doc.Span{{Text: s}}}}} }
+		var rows []doc.Row
+		for i := range 60 {
+			rows = append(rows, cell("unread row "+strconv.Itoa(i+1)))
+		}
+		b.Add(&doc.Table{Block: art, Columns: []doc.Column{{Head: []doc.Span{{Text: "unread head"}}}}, Rows: doc.Rows(rows...)})
+		b.Add(&doc.Table{Block: doc.Block{Artifact: true, KeepTogether: true}, Columns: []doc.Column{{Head: []doc.Span{{Text: "unread top"}}}}, Rows: doc.Rows(cell("unread cell"))})
+		b.Add(&doc.Beside{Block: art, Cells: [][]doc.Node{{para("unread left")}, {para("unread right")}}})
+		b.Add(&doc.Place{Block: art, X: doc.MM(2), Y: doc.MM(2), Width: doc.MM(40), Nodes: []doc.Node{para("unread place")}})
+		b.Add(&doc.Columns{Block: art, Count: 2, Gap: doc.MM(6), Nodes: []doc.Node{para("unread column")}})
+		b.Text("read last")
+	})
+	file := pdftest.Write(t, "artifacts.pdf", body)
+	structure, _ := tool(t, "pdfinfo", "-struct-text", file)
+	if strings.Contains(strings.ToLower(structure), "unread") || !strings.Contains(structure, "read first") || !strings.Contains(structure, "read last") || strings.Contains(structure, "Table") {
+		t.Errorf("the structure has %s", structure)
+	}
+	shown := pdftest.Text(t, file)
+	for _, want := range []string{"unread text", "Unread heading", "unread box", "unread item", "unread row 60", "unread cell", "unread left", "unread place", "unread column", "page 3 of"} {
+		if strings.Count(shown, want) != 1 {
+			t.Errorf("%q %d times in %s", want, strings.Count(shown, want), shown)
+		}
+	}
+}
+
+// flowing has artifacts, numbered headings, breaks of columns and to odd pages, and pages with columns.
 func flowing(b *doc.Builder) error {
 	b.Title("Flow").Lang("en").NumberHeadings(2).References().OutlineLevels(2)
 	b.Contents(2)
@@ -170,6 +231,11 @@ func flowing(b *doc.Builder) error {
 	b.Add(&doc.Heading{Level: 1, Numbered: doc.NumberedOn, Numbering: doc.NumberingUpperAlpha, Spans: []doc.Span{{Text: "Rates"}}})
 	b.Add(&doc.Columns{Count: 2, Gap: doc.MM(6), Nodes: []doc.Node{para("left"), &doc.PageBreak{To: doc.BreakColumn}, para("right")}})
 	b.Add(&doc.PageBreak{To: doc.BreakOdd}, para("on page 3"))
+	b.Add(&doc.Box{Block: doc.Block{Artifact: true}, Nodes: []doc.Node{
+		&doc.Heading{Level: 5, Spans: []doc.Span{{Text: "Not read"}}},
+		&doc.Table{Columns: []doc.Column{{Head: []doc.Span{{Text: "Nor"}}}}, Rows: doc.Rows(doc.Row{Cells: []doc.Cell{{Spans: []doc.Span{{Text: "this"}}}}})},
+		&doc.Barcode{Symbology: doc.Code128, Value: "A1"},
+	}})
 	two := doc.A4()
 	two.Columns = doc.PageColumns{Count: 2, Gap: doc.MM(8)}
 	b.Section(doc.Section{Page: &two}, func(b *doc.Builder) {

@@ -253,6 +253,10 @@ type Block struct {
 	KeepTogether  bool // not split over pages
 	KeepWithNext  bool // on the page where the next block starts
 	BreakBefore   Break
+	// Artifact takes the block and what is in it out of the structure of the document: it is not read
+	// aloud (ISO 32000-2, 14.8.2.2). It may not have links, anchors, bookmarks, footnotes, form
+	// fields, tables of contents or sections. Its headings are not numbered or listed.
+	Artifact bool
 }
 
 // Break says what ends before a block. Breaks are weak: several between two blocks are one, the

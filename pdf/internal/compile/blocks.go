@@ -153,9 +153,10 @@ func (c *compiler) block(n *strictyaml.Node, path string) block {
 		c.commonKeys(b)
 	}
 	b.around, b.within = c.around, b.look.within(c.around, c.base)
-	c.around = b.within
+	artifact := c.artifact
+	c.around, c.artifact = b.within, artifact || b.block.Artifact
 	out := k.compile(c, b)
-	c.around = b.around
+	c.around, c.artifact = b.around, artifact
 	if b.fields != o {
 		b.fields.done()
 	}
@@ -224,10 +225,10 @@ func inert(kind string) []string {
 	switch kind {
 	case "page-break":
 		return slices.Concat(styleKeys, []string{
-			"style", "lang", "keep-together", "keep-with-next", "break-before", "break-after", "anchor", "bookmark",
+			"style", "lang", "keep-together", "keep-with-next", "break-before", "break-after", "anchor", "bookmark", "artifact",
 		})
 	case "rule", "spacer":
-		return append([]string{"align", "lang", "keep-together"}, withoutText...)
+		return append([]string{"align", "lang", "keep-together", "artifact"}, withoutText...)
 	case "image", "svg":
 		return append([]string{"keep-together"}, withoutText...)
 	case "list":
@@ -294,6 +295,7 @@ func (c *compiler) commonKeys(b *blockSource) {
 			c.bad(o.n.Key(side.key), o.path, codeWrong, "", "%q changes nothing of section, which has pages of its own; it may be odd", side.key)
 		}
 	}
+	c.artifactKey(b)
 	mayHave(o, "anchor", &b.anchor, c.anchor)
 	if v := o.get("link"); v != nil {
 		switch b.kind {
@@ -305,6 +307,21 @@ func (c *compiler) commonKeys(b *blockSource) {
 	}
 	if v := o.get("bookmark"); v != nil && b.kind != "heading" {
 		b.mark = c.plain(v, o.at("bookmark"))
+	}
+}
+
+// artifactKey reads whether a block is an artifact.
+func (c *compiler) artifactKey(b *blockSource) {
+	o := b.common
+	v := o.get("artifact")
+	switch {
+	case v == nil:
+	case b.kind == "section" || b.kind == "toc" || b.kind == "field":
+		c.bad(v, o.at("artifact"), codeWrong, "", "%s is never an artifact", b.kind)
+	case c.artifact || c.running && c.inside == nil:
+		c.bad(v, o.at("artifact"), codeWrong, "", "%q changes nothing of what is in an artifact", "artifact")
+	default:
+		b.block.Artifact = c.flag(v, o.at("artifact"))
 	}
 }
 
@@ -441,7 +458,7 @@ func (c *compiler) headingBlock(b *blockSource) block {
 		}
 	}
 	if v := o.get("number"); v != nil {
-		if c.headingNumber(v, o.at("number"), &h.out); c.running {
+		if c.headingNumber(v, o.at("number"), &h.out); c.running && c.inside == nil {
 			c.bad(o.n.Key("number"), o.path, codeWrong, "", "\"number\" changes nothing of a heading in a header or footer")
 		}
 	}

@@ -293,9 +293,9 @@ func (c *compiler) readComponent(d *component) {
 	if v := o.get("slots"); v != nil {
 		c.declareSlots(d, v, o.at("slots"))
 	}
-	inside, around := c.inside, c.around
-	c.inside, c.around = d, nil
-	defer func() { c.inside, c.around = inside, around }()
+	inside, around, artifact := c.inside, c.around, c.artifact
+	c.inside, c.around, c.artifact = d, nil, false
+	defer func() { c.inside, c.around, c.artifact = inside, around, artifact }()
 	if v := o.need("do"); v != nil {
 		d.body = c.blocks(v, o.at("do"))
 	}

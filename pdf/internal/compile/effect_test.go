@@ -121,7 +121,7 @@ func (e *effects) outcome(src string) (out string, problems error) {
 
 // refusal reports whether an error says that a key changes nothing where it stands.
 func refusal(err error, key string) bool {
-	return err != nil && (strings.Contains(err.Error(), fmt.Sprintf("%q changes nothing", key)) || strings.Contains(err.Error(), "has no link"))
+	return err != nil && (strings.Contains(err.Error(), fmt.Sprintf("%q changes nothing", key)) || strings.Contains(err.Error(), "has no link") || strings.Contains(err.Error(), "is never an artifact"))
 }
 
 // judge wants a key with a value to change something of one of the templates, in which @ stands for
@@ -196,7 +196,7 @@ var keyValues = map[string]string{
 	"caps": "small", "position": "super", "features": "[-kern]", "indent": "7mm", "margin-left": "7mm", "margin-right": "7mm",
 	"markup": "none", "tabs": "[{at: 20mm}]", "max-lines": "1", "overflow": "ellipsis", "background": `"#eef1f7"`, "border": "hairline", "padding": "3mm",
 	"radius": "2mm", "width": "30mm", "height": "25mm", "valign": "middle", "rotate": "90", "gap": "9mm", "widths": "[1fr, 3fr]", "stretch": "true",
-	"count": "3", "balance": "false", "levels": "1", "leader": "none", "title": "Contents", "reserve": "2", "layer": "over", "level": "3", "number": "true",
+	"count": "3", "balance": "false", "levels": "1", "leader": "none", "title": "Contents", "reserve": "2", "layer": "over", "level": "3", "number": "true", "artifact": "true",
 }
 
 // TestNoKeyOfABlockIsWithoutEffect: each key that may stand beside a kind changes what is printed
@@ -210,7 +210,7 @@ func TestNoKeyOfABlockIsWithoutEffect(t *testing.T) {
 		"field name": "", "field label": "", "field value": "", "field options": "", "field editable": "", "field multiple": "", "field round": "", "field max": "", "field comb": "",
 		"field password": "", "field caption": "none", "field required": "true", "field read-only": "true", "field multiline": "true", "field fit": "true",
 		"barcode value": "", "barcode alt": "", "image alt": "", "svg alt": "", "image decorative": "", "svg decorative": "", "barcode decorative": "",
-		"image fit": "", "svg fit": "", "image dpi-max": "", "svg dpi-max": "", "barcode size": "20mm", "barcode module": "1mm", "barcode ecc": "",
+		"image artifact": "", "svg artifact": "", "barcode artifact": "", "image fit": "", "svg fit": "", "image dpi-max": "", "svg dpi-max": "", "barcode size": "20mm", "barcode module": "1mm", "barcode ecc": "",
 		"barcode hri": "off", "use with": "{p: given}", "use slots": "{s: given}", "switch cases": "", "switch else": "", "slot empty": "",
 		"slot if": "", "heading bookmark": "true", "image width": "", "svg width": "", "heading size": "15pt", "heading weight": "400",
 		"image height": "5mm", "svg height": "5mm", "markdown level": "", "toc levels": "",
@@ -384,7 +384,7 @@ func effectCases() (all []effectCase) {
 	add("place", page("", 1, "{place: {x: 10mm, y: 10mm, width: 60mm, do: [{box: {background: \"#dddddd\", do: [{text: a}]}}], @}}"), "height", "1mm", "layer", "over", "rotate", "90")
 	add("rule", page("", 1, "{rule: {@}}"), "thickness", "2pt", "color", `"#a01020"`)
 	add("markdown", page("", 1, `{markdown: "# a\n\nb", @}`), "level", "2")
-	add("image", page("", 1, "{image: wide.png, @}"), "alt", "a", "decorative", "true")
+	add("image", page("", 1, "{image: wide.png, @}"), "alt", "a", "decorative", "true", "artifact", "true")
 	add("image", page("", 1, "{image: wide.png, alt: a, @}"), "width", "30mm", "height", "20mm", "dpi-max", "20")
 	add("image", page("", 1, "{image: wide.png, alt: a, width: 20mm, height: 20mm, @}"), "fit", "stretch")
 	add("field", page("", 1, "{field: text, name: f, label: a, value: b, @}"), "caption", "none", "max", "9")
@@ -394,7 +394,7 @@ func effectCases() (all []effectCase) {
 	add("field", page("", 1, "{field: checkbox, name: f, label: a, @}"), "round", "true", "options", "[x]", "value", "Yes")
 	add("signature", page("", 1, "{signature: f, alt: l, @}"), "width", "30mm", "height", "30mm")
 	add("an option", page("", 1, "{field: choice, name: f, label: a, options: [{value: x, @}]}"), "text", "Shown")
-	add("barcode", page("", 1, "{barcode: code128, value: A1, @}"), "alt", "a", "decorative", "true")
+	add("barcode", page("", 1, "{barcode: code128, value: A1, @}"), "alt", "a", "decorative", "true", "artifact", "true")
 	add("barcode", page("", 1, "{barcode: qr, value: A1, alt: a, @}"), "module", "2mm", "size", "30mm", "ecc", "H")
 	add("barcode", page("", 1, "{barcode: code128, value: A1, alt: a, @}"), "height", "20mm", "hri", "off")
 	add("use", page("", 1, "{use: c, @}"), "with", "{p: given}", "slots", "{s: given}")

@@ -42,6 +42,14 @@ func (c *compiler) imageBlock(b *blockSource) block {
 func (c *compiler) alternative(b *blockSource) (text *plainText, fixed string, decorative bool) {
 	o := b.common
 	alt := o.get("alt")
+	if c.artifact {
+		for _, key := range [...]string{"alt", "decorative"} {
+			if o.get(key) != nil {
+				c.bad(o.n.Key(key), o.path, codeWrong, "", "%q changes nothing of an artifact", key)
+			}
+		}
+		return nil, "", true
+	}
 	if alt != nil {
 		text = c.plain(alt, o.at("alt"))
 		if s, ok := text.known(); ok {

@@ -133,7 +133,7 @@ func TestSchemaAndCompilerRefuseTheSameKeys(t *testing.T) {
 		head + "body: [{table: {columns: [{head: a}], rows: [[{text: a, zzz: 1}]]}}]",
 		head + "body: [{text: a, tabs: [{at: 1mm, zzz: 1}]}]", head + "styles: {a: {zzz: 1}}\nbody: [{text: a}]",
 		head + "body: [{for: 'x in [1]', do: [{text: a}], zzz: 1}]", head + "body: [{if: 'true', do: [{text: a}], zzz: 1}]",
-		head + "body: [{rule: {thickness: 1pt}, lang: de}]", head + "body: [{text: a, artifact: true}]", head + "sign: {}\nbody: [{text: a}]",
+		head + "body: [{rule: {thickness: 1pt}, lang: de}]", head + "body: [{text: a, artifact: x}]", head + "sign: {}\nbody: [{text: a}]",
 		head + "body: [{txet: a}]", head + "body: [{text: a, align: middle}]", head + "body: [{spacer: 3}]",
 	} {
 		_, err := Compile(t.Context(), []byte(src), Options{File: "x.yaml"})

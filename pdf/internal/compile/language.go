@@ -236,7 +236,7 @@ keys of every block
  link text
  bookmark text
  id- any
- artifact- any
+ artifact flag
 text
  markup 'on' | 'none'
  tabs [<a tab stop>]

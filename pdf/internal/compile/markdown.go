@@ -46,6 +46,7 @@ func (c *compiler) markdownBlock(b *blockSource) block {
 		}
 	}
 	n.common = b.done()
+	n.isolate(n.nodes)
 	return n
 }
 
@@ -70,6 +71,7 @@ func (n *markdownNode) emit(r *render, out sink) error {
 			d.DataPath = r.at.DataPath(n.id, text, text)
 			return diag.Fail(d)
 		}
+		n.isolate(nodes)
 	}
 	for i, node := range nodes {
 		if i == 0 && (b.BreakBefore != doc.BreakNone || b.Anchor != "" || b.Bookmark != "") {
@@ -80,6 +82,13 @@ func (n *markdownNode) emit(r *render, out sink) error {
 		}
 	}
 	return nil
+}
+
+// isolate makes nodes of its own artifacts, if the block is one.
+func (n *markdownNode) isolate(nodes []doc.Node) {
+	for _, node := range nodes {
+		node.Common().Artifact = n.block.Artifact
+	}
 }
 
 // leading returns a copy of the first node with what the block asks for at its place.

@@ -139,7 +139,9 @@ type compiler struct {
 
 	images  map[string][]byte
 	running bool // inside a header or footer
-	loops   int  // loops around the block, a component counts as one
+	// artifact says that what is being compiled is part of an artifact.
+	artifact bool
+	loops    int // loops around the block, a component counts as one
 
 	store    *Components // nil: nothing is kept
 	before   *edition    // of the compilation before; nil: none

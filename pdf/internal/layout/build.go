@@ -121,6 +121,21 @@ func (m *maker) begin(e *tag.Elem, parent *tag.Elem, typ tag.Type, src *doc.Sour
 	return e
 }
 
+// inArtifact reports whether what is being made is an artifact of the body.
+func (m *maker) inArtifact() bool { return m.art == ArtifactLayout }
+
+// inBody reports whether what is being made is of the body, not printed on several pages.
+func (m *maker) inBody() bool { return m.art == ArtifactNone || m.inArtifact() }
+
+// isolated makes blocks, which are artifacts if c says so.
+func (m *maker) isolated(c *doc.Block, f func() error) error {
+	if c.Artifact && m.art == ArtifactNone {
+		m.art = ArtifactLayout
+		defer func() { m.art = ArtifactNone }()
+	}
+	return f()
+}
+
 // tagged reports whether what is being made has elements.
 func (m *maker) tagged() bool { return m.opt.Tagged && m.art == ArtifactNone }
 
@@ -197,7 +212,11 @@ func (m *maker) entries(nodes []doc.Node, en env) ([]entry, error) {
 		}
 		before := len(out)
 		if t, ok := n.(*doc.Table); ok {
-			es, err := m.nestedTable(t, en)
+			var es []entry
+			err := m.isolated(&t.Block, func() (err error) {
+				es, err = m.nestedTable(t, en)
+				return err
+			})
 			if err := m.survive(err); err != nil {
 				return nil, err
 			}
@@ -251,9 +270,16 @@ func (m *maker) stack(nodes []doc.Node, en env) (*stack, error) {
 }
 
 // entry turns any node but a table into an entry. A nil block draws nothing.
-func (m *maker) entry(n doc.Node, en env) (entry, error) {
+func (m *maker) entry(n doc.Node, en env) (e entry, err error) {
 	c := n.Common()
-	e := entry{keepNext: c.KeepWithNext, keep: c.KeepTogether, breakBefore: c.BreakBefore, src: c.Src}
+	if c.Artifact && m.art == ArtifactNone {
+		err = m.isolated(c, func() error {
+			e, err = m.entry(n, en)
+			return err
+		})
+		return e, err
+	}
+	e = entry{keepNext: c.KeepWithNext, keep: c.KeepTogether, breakBefore: c.BreakBefore, src: c.Src}
 	spaced := spaced(c)
 	if c.Style != nil {
 		en.style = c.Style
@@ -263,13 +289,12 @@ func (m *maker) entry(n doc.Node, en env) (entry, error) {
 	}
 	en.lang = firstOf(c.Lang, en.lang)
 	var el *tag.Elem
-	var err error
 	if h, ok := n.(*doc.Heading); ok {
 		n = m.withNumber(h)
 	}
 	switch n := n.(type) {
 	case *doc.Text:
-		if spaced && en.room == "" && !en.item && m.art == ArtifactNone {
+		if spaced && en.room == "" && !en.item && m.inBody() {
 			e.after = m.theme.ParagraphGap
 		}
 		el = m.elem(en.elem, tag.P, c.Src, c.Lang)
@@ -312,12 +337,12 @@ func (m *maker) entry(n doc.Node, en env) (entry, error) {
 		el = m.spoken(&en, c)
 		e.b, err = m.columns(n, en)
 	case *doc.Image:
-		if spaced && m.art == ArtifactNone {
+		if spaced && m.inBody() {
 			e.before, e.after = m.halfLine(en.style)/2, m.halfLine(en.style)/2
 		}
 		e.b, el, err = m.image(n, en)
 	case *doc.Barcode:
-		if spaced && m.art == ArtifactNone {
+		if spaced && m.inBody() {
 			e.before, e.after = m.halfLine(en.style)/2, m.halfLine(en.style)/2
 		}
 		e.b, el, err = m.barcode(n, en)
@@ -344,6 +369,9 @@ func (m *maker) entry(n doc.Node, en env) (entry, error) {
 			e.b = space{n.Height}
 		}
 	case *doc.Toc:
+		if m.inArtifact() {
+			return e, neverArtifact("a table of contents", c.Src)
+		}
 		if n.Title != "" {
 			e.before = max(e.before, m.heading(en.style, 2).SpaceBefore)
 		}
@@ -381,6 +409,9 @@ func (m *maker) mark(e *entry, n doc.Node, el *tag.Elem) error {
 	bookmark := c.Bookmark
 	if h != nil && bookmark == "" && m.art == ArtifactNone && (h.InOutline || max(h.Level, 1) <= m.outline) {
 		bookmark = m.title(h)
+	}
+	if m.inArtifact() && (c.Anchor != "" || bookmark != "" || h != nil && h.InOutline) {
+		return neverArtifact("a block with an anchor or a bookmark", c.Src)
 	}
 	if m.art != ArtifactNone || c.Anchor == "" && bookmark == "" && title == "" {
 		return nil

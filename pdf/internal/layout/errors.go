@@ -21,7 +21,7 @@ import (
 //	L302 a single character is wider than its line
 //	L303 table rows are not regular: spans that overlap, too many or too few cells
 //	L304 warning: an image is wider than its place and was made smaller
-//	L305 a page break where no page can end
+//	L305 a page break where no page can end, or something in an artifact that must not be one
 //	L306 fixed widths are more than the width there is
 //	L307 an image that cannot be read
 //	L308 a link to an anchor that is not in the document
@@ -271,4 +271,10 @@ func mm(l doc.Length) string {
 func warning(d diag.Diagnostic) diag.Diagnostic {
 	d.Severity = diag.SeverityWarning
 	return d
+}
+
+// neverArtifact is the error of what stands in an artifact and must not: links (ISO 14289-2,
+// 8.2.5.20) and what they lead to or from, and form fields.
+func neverArtifact(what string, src *doc.Source) error {
+	return failed(at(src, "L305", "%s is never an artifact", what))
 }

@@ -71,6 +71,9 @@ type button struct {
 
 // field sets a field with its caption, and radio buttons below each other with theirs.
 func (m *maker) field(n *doc.Field, en env) (block, error) {
+	if m.inArtifact() {
+		return nil, neverArtifact("a form field", n.Src)
+	}
 	if m.art != ArtifactNone {
 		return nil, failed(at(n.Src, codeField, "a form field is allowed in the body, not where it is printed several times"))
 	}

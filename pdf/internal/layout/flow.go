@@ -587,6 +587,10 @@ func (f *flow) table(n *doc.Table) error {
 			return err
 		}
 	}
+	return f.m.isolated(&n.Block, func() error { return f.rowsOf(n) })
+}
+
+func (f *flow) rowsOf(n *doc.Table) error {
 	if n.KeepTogether || f.columned() {
 		es, err := f.m.nestedTable(n, f.inner())
 		if err != nil {

@@ -53,6 +53,8 @@ func (m *maker) cited(b *para, s *doc.Span, src *doc.Source) (*note, string, err
 		return nil, "", failed(at(src, "L318", "a footnote within a footnote"))
 	case m.noNotes != "":
 		return nil, "", failed(at(src, "L318", "a footnote in %s", m.noNotes))
+	case m.inArtifact():
+		return nil, "", neverArtifact("a footnote", src)
 	case m.art != ArtifactNone && !m.headAgain:
 		return nil, "", failed(at(src, "L318", "a footnote is allowed in the body, not in content that is repeated on pages"))
 	case m.headAgain && m.footnotes.Restart == doc.RestartPage:

@@ -63,7 +63,7 @@ func (r *record) take(p *layout.Page, lines *[]placed) {
 			r.images = append(r.images, *it.Image)
 			continue
 		}
-		if it.Turn != nil {
+		if it.Turn != nil || it.Shape != nil {
 			continue
 		}
 		if words := it.Words; words != nil {

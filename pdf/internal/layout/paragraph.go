@@ -92,6 +92,9 @@ func (m *maker) spans(b *para, spans []doc.Span, en env, el *tag.Elem, src *doc.
 		}
 		ps := PieceStyle{Size: b.face.size, Color: b.face.color, Elem: el}
 		if target := firstOf(s.Link, link); target != "" {
+			if m.inArtifact() {
+				return neverArtifact("a link", src)
+			}
 			if last == nil || last.Target != target {
 				last = m.mem.links.One()
 				last.Target, last.Src, last.From = target, src, s.From

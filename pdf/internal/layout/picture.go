@@ -66,6 +66,9 @@ func (m *maker) image(n *doc.Image, en env) (block, *tag.Elem, error) {
 			return nil, nil, err
 		}
 	}
+	if n.Link != "" && m.inArtifact() {
+		return nil, nil, neverArtifact("a link", n.Src)
+	}
 	item.Artifact, item.Src = m.art, n.Src
 	b := m.mem.pictures.One()
 	b.w, b.h, b.item = w, h, item

@@ -80,7 +80,7 @@ func (m *maker) ofPages(b *para, s *doc.Span, src *doc.Source) (string, error) {
 	case doc.SpanTitle:
 		return m.titles.of(max(int(s.Level), 1)), nil
 	case doc.SpanPage:
-		if m.page != "" || m.art != ArtifactNone {
+		if m.page != "" || !m.inBody() {
 			return m.page, nil
 		}
 		if b.place == "" && m.found != nil {
@@ -89,7 +89,7 @@ func (m *maker) ofPages(b *para, s *doc.Span, src *doc.Source) (string, error) {
 		}
 		anchor = b.place
 	case doc.SpanPages:
-		if m.total != "" || m.art != ArtifactNone {
+		if m.total != "" || !m.inBody() {
 			return m.total, nil
 		}
 	}

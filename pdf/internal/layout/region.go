@@ -26,6 +26,9 @@ type region struct {
 
 // section lays out a section on pages of its own.
 func (f *flow) section(n *doc.Section) error {
+	if n.Artifact {
+		return neverArtifact("a section", n.Src)
+	}
 	if err := f.breakPage(n.BreakBefore); err != nil {
 		return err
 	}
@@ -236,14 +239,18 @@ func (f *flow) fixed(n *doc.Place) error {
 		return failed(at(n.Src, "L317", "the place lies beyond the sheet, which is %s by %s", mm(m.Width), mm(m.Height)))
 	}
 	e := entry{src: n.Src}
-	e.done = f.m.spoken(&en, &n.Block)
-	f.m.noNotes = "a place beside the flow"
-	st, err := f.m.placed(n, en)
-	f.m.noNotes = ""
+	var st *stack
+	err := f.m.isolated(&n.Block, func() (err error) {
+		e.done = f.m.spoken(&en, &n.Block)
+		f.m.noNotes = "a place beside the flow"
+		st, err = f.m.placed(n, en)
+		f.m.noNotes = ""
+		if err != nil {
+			return err
+		}
+		return f.m.mark(&e, n, nil)
+	})
 	if err != nil {
-		return err
-	}
-	if err := f.m.mark(&e, n, nil); err != nil {
 		return err
 	}
 	room := n.Height

@@ -171,8 +171,9 @@ func noRoom(problems []diag.Diagnostic) bool {
 
 // runningStack lays out running content.
 func (f *flow) runningStack(nodes []doc.Node, art Artifact, page, total string) (*stack, error) {
+	around := f.m.art // of the rows that are being laid out
 	f.m.art, f.m.page, f.m.total = art, page, total
-	defer func() { f.m.art, f.m.page, f.m.total = ArtifactNone, "", "" }()
+	defer func() { f.m.art, f.m.page, f.m.total = around, "", "" }()
 	return f.m.stack(nodes, env{style: f.base, width: f.width, lang: f.doc.Lang})
 }
 
