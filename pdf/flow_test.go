@@ -222,6 +222,52 @@ body:
 	}
 }
 
+// TestMirroredMarginsOfTemplatesAndGoAreTheSame to the byte, in sections too: what one gives for all
+// of its pages replaces what is around it.
+func TestMirroredMarginsOfTemplatesAndGoAreTheSame(t *testing.T) {
+	t.Parallel()
+	alike(t, `quire: 1
+name: t
+lang: en
+title: Mirrored
+theme: none
+page:
+  size: A6
+  margin: [10mm, 10mm, 15mm, 20mm]
+  first: {background: "#eef1f7"}
+  even: {margin: [10mm, 20mm, 15mm, 10mm], border: {width: 1pt}}
+footer: {all: [{text: "${page()}"}]}
+body:
+  - {text: one}
+  - {text: two, break-before: page}
+  - {section: {page: {border: none}, do: [{text: three}, {text: four, break-before: page}]}}
+  - {section: {page: {margin: 10mm, odd: {background: "#dddddd"}}, do: [{text: five}, {text: six, break-before: page}, {text: seven, break-before: page}]}}
+`, "{}", func(b *doc.Builder) {
+		edges := func(right, left float64) doc.Edges {
+			return doc.Edges{Top: doc.MM(10), Right: doc.MM(right), Bottom: doc.MM(15), Left: doc.MM(left)}
+		}
+		page := doc.Master{Width: doc.MM(105), Height: doc.MM(148), Margins: edges(10, 20)}
+		first, even := doc.PageLook{Margins: page.Margins, Background: doc.RGB(0xEE, 0xF1, 0xF7)}, doc.PageLook{Margins: edges(20, 10), Border: doc.Around(doc.Line{Width: doc.Pt})}
+		page.First, page.Even = &first, &even
+		b.Title("Mirrored").Lang("en").Page(page)
+		b.Footer(doc.Running{All: []doc.Node{&doc.Text{Spans: []doc.Span{{Kind: doc.SpanPage}}}}})
+		next := func(s string) doc.Node {
+			return &doc.Text{Block: doc.Block{BreakBefore: doc.BreakPage}, Spans: []doc.Span{{Text: s}}}
+		}
+		b.Text("one").Add(next("two"))
+		bare, bareFirst, bareEven := page, first, even
+		bare.Border, bareFirst.Border, bareEven.Border = &doc.Border{}, &doc.Border{}, &doc.Border{}
+		bare.First, bare.Even = &bareFirst, &bareEven
+		b.Section(doc.Section{Page: &bare}, func(b *doc.Builder) { b.Text("three").Add(next("four")) })
+		same := page
+		same.Margins = doc.Same(doc.MM(10))
+		sameFirst, sameEven := first, even
+		sameFirst.Margins, sameEven.Margins = same.Margins, same.Margins
+		same.First, same.Even, same.Odd = &sameFirst, &sameEven, &doc.PageLook{Margins: same.Margins, Background: doc.RGB(0xDD, 0xDD, 0xDD)}
+		b.Section(doc.Section{Page: &same}, func(b *doc.Builder) { b.Text("five").Add(next("six"), next("seven")) })
+	})
+}
+
 // flowing has artifacts, numbered headings, breaks of columns and to odd pages, and pages with columns.
 func flowing(b *doc.Builder) error {
 	b.Title("Flow").Lang("en").NumberHeadings(2).References().OutlineLevels(2)
@@ -237,6 +283,8 @@ func flowing(b *doc.Builder) error {
 		&doc.Barcode{Symbology: doc.Code128, Value: "A1"},
 	}})
 	two := doc.A4()
+	two.Margins.Left, two.Border = doc.MM(30), doc.Around(doc.Line{Width: doc.Pt})
+	two.Even = &doc.PageLook{Margins: doc.Edges{Top: doc.MM(25), Right: doc.MM(30), Bottom: doc.MM(20), Left: doc.MM(20)}, Background: doc.RGB(0xEE, 0xF1, 0xF7)}
 	two.Columns = doc.PageColumns{Count: 2, Gap: doc.MM(8)}
 	b.Section(doc.Section{Page: &two}, func(b *doc.Builder) {
 		b.Heading(1, "In columns")

@@ -657,6 +657,17 @@ type Master struct {
 	// Columns are those that the body of the pages is set in, each down to the end of its page. Where
 	// a section ends, and before a page break, they are as equal in height as lines allow.
 	Columns PageColumns
+	// First, Odd and Even are how the first page of the document or section, and those with odd and
+	// with even numbers, differ; nil: they do not. First takes precedence. Their bodies are as wide
+	// as those of the other pages: to be bound, pages have more margin at the inner side.
+	First, Odd, Even *PageLook
+}
+
+// PageLook is what may differ from page to page: that of a Master, instead of its own.
+type PageLook struct {
+	Margins    Edges
+	Border     *Border
+	Background Color
 }
 
 // PageColumns are the columns of pages. A footnote is as wide as the page. A Spacer with Fill is not

@@ -330,6 +330,10 @@ func effectCases() (all []effectCase) {
 		"size", "A5", "orientation", "landscape", "margin", "9mm", "border", "hairline", "background", `"#eef1f7"`, "valign", "bottom")
 	lined := `{text: "a\nb\nc\nd"}`
 	add("page", "quire: 1\nname: x\nlang: en\ntitle: T\npage: {@}\nbody: ["+lined+"]\n", "columns", "2")
+	add("page", "quire: 1\nname: x\nlang: en\ntitle: T\npage: {size: A6, @}\nbody: [{text: x}, {page-break: true}, {text: y}]\n",
+		"first", "{border: hairline}", "odd", "{border: hairline}", "even", "{border: hairline}")
+	add("pages of a kind", "quire: 1\nname: x\nlang: en\ntitle: T\npage: {odd: {@}}\nbody: [{text: x}]\n",
+		"margin", "[30mm, 25mm]", "border", "hairline", "background", `"#eef1f7"`)
 	add("section", page("", 1, "{section: {do: ["+lined+"], @}}"), "columns", "2")
 	add("columns of pages", page("", 1, "{section: {do: ["+lined+"], columns: {count: 2, @}}}"), "gap", "20mm", "balance", "false")
 	add("fonts", page("fonts: {@}", 1, `{text: "plain *slanted*", font: DejaVu Sans}`), "synthetic", "allow")

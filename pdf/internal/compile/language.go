@@ -76,9 +76,13 @@ page
  background color
  valign 'top' | 'middle' | 'bottom'
  columns int=1..20 | <columns of pages>
- first- any
- odd- any
- even- any
+ first <pages of a kind>
+ odd <pages of a kind>
+ even <pages of a kind>
+pages of a kind
+ margin edges
+ border <a border> | 'hairline' | 'none'
+ background color
 columns of pages
  count! int=2..20
  gap length

@@ -45,18 +45,64 @@ func (c *compiler) page(n *strictyaml.Node, path string, p *doc.Master) {
 			p.Width, p.Height = p.Height, p.Width
 		}
 	}
-	if v := o.get("margin"); v != nil {
-		p.Margins = c.edges(v, o.at("margin"))
-		sized := p.Width > 0 && p.Height > 0
-		if sized && (p.Margins.Left+p.Margins.Right >= p.Width || p.Margins.Top+p.Margins.Bottom >= p.Height) {
-			c.bad(v, o.at("margin"), codeWrong, "", "the margins leave no room on the page")
-		}
-	}
-	mayHave(o, "border", &p.Border, c.border)
-	mayHave(o, "background", &p.Background, c.color)
+	c.pageLooks(o, p)
 	mayHave(o, "valign", &p.VAlign, c.valign)
 	mayHave(o, "columns", &p.Columns, c.pageColumns)
 	o.done()
+}
+
+// pageLooks reads margins, border and background of pages, and those of the first, the odd and the
+// even ones. What a section gives for its pages holds for all of them.
+func (c *compiler) pageLooks(o *object, p *doc.Master) {
+	all := doc.PageLook{Margins: p.Margins, Border: p.Border, Background: p.Background}
+	c.pageLook(o, p, &all)
+	p.Margins, p.Border, p.Background = all.Margins, all.Border, all.Background
+	for _, k := range [...]struct {
+		key string
+		of  **doc.PageLook
+	}{{"first", &p.First}, {"odd", &p.Odd}, {"even", &p.Even}} {
+		own := all
+		if around := *k.of; around != nil {
+			if o.n.Get("margin") == nil {
+				own.Margins = around.Margins
+			}
+			if o.n.Get("border") == nil {
+				own.Border = around.Border
+			}
+			if o.n.Get("background") == nil {
+				own.Background = around.Background
+			}
+			*k.of = &own
+		}
+		at := o.n
+		if v := o.get(k.key); v != nil {
+			at = v
+			if in, ok := c.object(v, o.at(k.key), "pages of a kind"); ok {
+				c.pageLook(in, p, &own)
+				if in.done(); len(v.Keys) == 0 {
+					c.bad(v, o.at(k.key), codeWrong, "", "%q changes nothing without a margin, border or background", k.key)
+				}
+				*k.of = &own
+			}
+		}
+		if of := *k.of; of != nil && of.Margins.Left+of.Margins.Right != p.Margins.Left+p.Margins.Right {
+			const hint = "left and right margins add up to those of the page"
+			c.bad(at, o.at(k.key), codeWrong, hint, "the body of %s pages is not as wide as that of the others", k.key)
+		}
+	}
+}
+
+// pageLook reads what may differ from page to page.
+func (c *compiler) pageLook(o *object, p *doc.Master, l *doc.PageLook) {
+	if v := o.get("margin"); v != nil {
+		l.Margins = c.edges(v, o.at("margin"))
+		sized := p.Width > 0 && p.Height > 0
+		if sized && (l.Margins.Left+l.Margins.Right >= p.Width || l.Margins.Top+l.Margins.Bottom >= p.Height) {
+			c.bad(v, o.at("margin"), codeWrong, "", "the margins leave no room on the page")
+		}
+	}
+	mayHave(o, "border", &l.Border, c.border)
+	mayHave(o, "background", &l.Background, c.color)
 }
 
 // pageColumns reads the columns of pages: their number, or a mapping.

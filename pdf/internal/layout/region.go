@@ -17,11 +17,11 @@ type region struct {
 	from           int // number of its first page; 0: the pages are counted on
 	first          int // its first page in the file; 0: there is none yet
 
-	left, width doc.Length // of the body
-	tallest     doc.Length // the height of the highest body of its pages but the first
-	running     running
-	watermark   *doc.Watermark
-	under       *UnderItem
+	width     doc.Length // of the body
+	tallest   doc.Length // the height of the highest body of its pages but the first
+	running   running
+	watermark *doc.Watermark
+	under     *UnderItem
 }
 
 // section lays out a section on pages of its own.
@@ -132,8 +132,8 @@ func (f *flow) begin() {
 			f.label = r.from
 		}
 	}
-	f.page.Width, f.page.Height, f.page.Background, f.page.Under = r.master.Width, r.master.Height, r.master.Background, r.under
 	f.body = r.bodyOf(r.first == f.number, f.label)
+	f.page.Width, f.page.Height, f.page.Background, f.page.Under = r.master.Width, r.master.Height, f.body.look.Background, r.under
 	f.page.Label = PageLabel{Number: f.label, Numbering: r.numbering}
 	f.continueNotes()
 	f.y, f.after, f.fresh, f.blank, f.blankBody = f.top, 0, true, f.kept == 0, true

@@ -79,7 +79,12 @@ func (f *flow) measureRunning(src *doc.Source) error {
 	defer func() { f.m.titles = above }()
 	told := len(f.m.problems)
 	f.running = running{}
-	f.left, f.width = m.Margins.Left, m.Width-m.Margins.Left-m.Margins.Right
+	f.width = bodyWidth(&m, m.Margins)
+	for _, look := range [...]*doc.PageLook{m.First, m.Odd, m.Even} {
+		if look != nil && bodyWidth(&m, look.Margins) != f.width {
+			return failed(at(src, "L306", "the bodies of pages are %s and %s wide", mm(f.width), mm(bodyWidth(&m, look.Margins))))
+		}
+	}
 	widest := "8" + strconv.FormatInt(f.m.limits.Pages, 10)[1:]
 	for _, side := range []struct {
 		r   *doc.Running
@@ -140,18 +145,20 @@ func (f *flow) measureRunning(src *doc.Source) error {
 
 // body is where the content of a page stands, and its running content.
 type body struct {
-	top, bottom         doc.Length
+	look                doc.PageLook
+	left, top, bottom   doc.Length
 	headBottom, footTop doc.Length
 }
 
 // bodyOf returns that of a page: between its own header and footer.
 func (r *region) bodyOf(first bool, number int) body {
 	m := &r.master
-	b := body{top: m.Margins.Top, bottom: m.Height - m.Margins.Bottom}
+	look := r.look(first, number)
+	b := body{look: look, left: look.Margins.Left, top: look.Margins.Top, bottom: m.Height - look.Margins.Bottom}
 	b.headBottom, b.footTop = b.top-runningGap, b.bottom+runningGap
 	edge := runningEdge
-	if m.Border != nil {
-		edge = max(edge, r.inset()+runningGap/2)
+	if look.Border != nil {
+		edge = max(edge, b.inset()+runningGap/2)
 	}
 	if h := r.running.head[pick(r.header, first, number)]; h > 0 {
 		b.headBottom = max(b.headBottom, edge+h)
@@ -177,16 +184,35 @@ func (f *flow) runningStack(nodes []doc.Node, art Artifact, page, total string) 
 	return f.m.stack(nodes, env{style: f.base, width: f.width, lang: f.doc.Lang})
 }
 
+// look is how a page looks.
+func (r *region) look(first bool, number int) doc.PageLook {
+	m := &r.master
+	switch odd := number%2 == 1; {
+	case first && m.First != nil:
+		return *m.First
+	case odd && m.Odd != nil:
+		return *m.Odd
+	case !odd && m.Even != nil:
+		return *m.Even
+	}
+	return doc.PageLook{Margins: m.Margins, Border: m.Border, Background: m.Background}
+}
+
+// bodyWidth is how wide the body of pages with some margins is.
+func bodyWidth(m *doc.Master, margins doc.Edges) doc.Length {
+	return m.Width - margins.Left - margins.Right
+}
+
 // inset is how far the border of a page stands from its edge.
-func (r *region) inset() doc.Length {
-	m := r.master.Margins
+func (b *body) inset() doc.Length {
+	m := b.look.Margins
 	return min(m.Top, m.Right, m.Bottom, m.Left) / 2
 }
 
 // dress adds border and running content to the page that closes. What asks for
 // the number of pages waits.
 func (f *flow) dress() error {
-	if b := f.master.Border; b != nil {
+	if b := f.body.look.Border; b != nil {
 		inset := f.inset()
 		f.painter.frame(inset, inset, f.master.Width-2*inset, f.master.Height-2*inset, b)
 	}
