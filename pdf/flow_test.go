@@ -222,8 +222,8 @@ body:
 	}
 }
 
-// TestMirroredMarginsOfTemplatesAndGoAreTheSame to the byte, in sections too: what one gives for all
-// of its pages replaces what is around it.
+// TestMirroredMarginsOfTemplatesAndGoAreTheSame to the byte, in sections too: what one gives for
+// all of its pages replaces what is around it.
 func TestMirroredMarginsOfTemplatesAndGoAreTheSame(t *testing.T) {
 	t.Parallel()
 	alike(t, `quire: 1
@@ -268,7 +268,8 @@ body:
 	})
 }
 
-// flowing has artifacts, numbered headings, breaks of columns and to odd pages, and pages with columns.
+// flowing has artifacts, numbered headings, breaks of columns and to odd pages, and pages with
+// columns and mirrored margins.
 func flowing(b *doc.Builder) error {
 	b.Title("Flow").Lang("en").NumberHeadings(2).References().OutlineLevels(2)
 	b.Contents(2)

@@ -24,7 +24,7 @@ func TestBuilderSetsEveryFieldOfADocument(t *testing.T) {
 		Watermark(doc.Watermark{Text: "Draft"}).
 		Viewer(doc.Viewer{HideToolbar: true}).
 		Attach(doc.Attachment{Name: "a.txt"}).
-		Outline(doc.OutlineItem{Title: "Part"}).OutlineLevels(2).
+		Outline(doc.OutlineItem{Title: "Part"}).OutlineLevels(2).NumberHeadings(2).
 		Footnotes(doc.Footnotes{Restart: doc.RestartPage}).
 		Rule()
 	// Whoever builds a document in Go names its file: FileName is what a template says.

@@ -253,9 +253,9 @@ type Block struct {
 	KeepTogether  bool // not split over pages
 	KeepWithNext  bool // on the page where the next block starts
 	BreakBefore   Break
-	// Artifact takes the block and what is in it out of the structure of the document: it is not read
-	// aloud (ISO 32000-2, 14.8.2.2). It may not have links, anchors, bookmarks, footnotes, form
-	// fields, tables of contents or sections. Its headings are not numbered or listed.
+	// Artifact takes the block and what is in it out of the structure of the document: it is not
+	// read aloud (ISO 32000-2, 14.8.2.2). It may not have links, anchors, bookmarks, footnotes,
+	// form fields, tables of contents or sections. Its headings are not numbered or listed.
 	Artifact bool
 }
 
@@ -270,8 +270,8 @@ const (
 	// where there are none, the next page.
 	BreakColumn
 	BreakPage
-	// BreakOdd begins a page with an odd number, behind an empty page where the next number is even.
-	// The first page of a section with a number of its own is taken by its place in the file.
+	// BreakOdd begins a page with an odd number, behind an empty page where the next number is
+	// even. The first page of a section with a number of its own is taken by its place in the file.
 	BreakOdd
 )
 
@@ -654,8 +654,8 @@ type Master struct {
 	Background Color
 	// VAlign is the vertical alignment of content that does not fill its page.
 	VAlign VAlign
-	// Columns are those that the body of the pages is set in, each down to the end of its page. Where
-	// a section ends, and before a page break, they are as equal in height as lines allow.
+	// Columns are those that the body of the pages is set in, each down to the end of its page.
+	// Where a section ends, and before a page break, they are as equal in height as lines allow.
 	Columns PageColumns
 	// First, Odd and Even are how the first page of the document or section, and those with odd and
 	// with even numbers, differ; nil: they do not. First takes precedence. Their bodies are as wide
@@ -670,8 +670,8 @@ type PageLook struct {
 	Background Color
 }
 
-// PageColumns are the columns of pages. A footnote is as wide as the page. A Spacer with Fill is not
-// allowed between them, and a table is laid out as a whole.
+// PageColumns are the columns of pages. A footnote is as wide as the page. A Spacer with Fill is
+// not allowed between them, and a table is laid out as a whole.
 type PageColumns struct {
 	Count int // below 2: none
 	Gap   Length

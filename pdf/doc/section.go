@@ -15,8 +15,9 @@ const (
 	NumberingUpperAlpha                  // A, B, C
 )
 
-// Section is a part of the document with its own pages. It starts a new page, which may have to be
-// an odd one, and so does the content after it. A section is allowed in the body or in another section, never inside a block.
+// Section is a part of the document with its own pages. It starts a new page, which with BreakOdd
+// is an odd one, and so does the content after it. A section is allowed in the body or in another
+// section, never inside a block.
 type Section struct {
 	Block
 	Page *Master // nil: that around

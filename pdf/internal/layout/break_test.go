@@ -18,8 +18,8 @@ func beginning(b doc.Break, s string) *doc.Text {
 
 func rowOf(s string) doc.Row { return doc.Row{Cells: []doc.Cell{{Spans: spans(s)}}} }
 
-// shown lays a document out and lists what each page shows: its number, a colon, and its lines, with
-// a bar before those that stand beside the line before.
+// shown lays a document out and lists what each page shows: its number, a colon, and its lines,
+// with a bar before those that stand beside the line before.
 func shown(t *testing.T, d *doc.Document) []string {
 	t.Helper()
 	r, sum, err := run(t, d, true)

@@ -7,9 +7,9 @@ import (
 	"example.com/quire/pdf/internal/text"
 )
 
-// Pages with columns are filled as blocks of columns are, a page at a time: what is to stand in them
-// is gathered until it is certainly more than a page holds. At the end of the section, and before a
-// break, it is balanced.
+// Pages with columns are filled as blocks of columns are, a page at a time: what is to stand in
+// them is gathered until it is certainly more than a page holds. At the end of the section, and
+// before a break, it is balanced.
 
 // gathered is what is not yet in columns of a page.
 type gathered struct {

@@ -651,7 +651,8 @@ func (t *table) head(rows []doc.Row) (first, again *stack, err error) {
 	if first, err = lay(t.m.elem(t.elem, tag.THead, t.src, "")); err != nil || t.n.HeadOnce {
 		return first, nil, err
 	}
-	// The notes of the head are those of its first time, and so are their numbers and those of headings.
+	// The notes of the head are those of its first time, and so are their numbers and those of
+	// headings.
 	lastNote, lastNumber := t.m.notes, t.m.number
 	t.m.notes, t.m.number, t.m.numbers, t.m.headAgain = notes, number, numbers, true
 	defer func() { t.m.notes, t.m.number, t.m.headAgain = lastNote, lastNumber, false }()
