@@ -94,7 +94,9 @@ func TestSoundTemplatesPassTheCheck(t *testing.T) {
 		"data: {a: [string], b: boolean}\nbody:\n  - table:\n      columns: [{head: A, if: b, width: 100mm}, {head: A, if: not b, width: 100mm}, {for: x in a, head: \"${x}\", width: 90mm}]\n      rows: [[a, b, {for: x in a, text: \"${x}\"}]]",
 		"data: {a: boolean}\nbody:\n  - place: {x: 10mm, y: 10mm, width: 50mm, height: 10mm, do: [{if: a, do: [{text: a}], else: [{text: b}]}, {if: a, do: [{text: c}]}]}",
 		"data: {a: [{b: string, c: decimal}]}\nbody:\n  - {for: x in a, do: [{text: \"${x.b} ${x.c / x.c | number(2)}\", anchor: \"${x.b}\"}, {text: \"Page ${pageOf(x.b)} of ${pages()}\"}]}",
+		"body: [{row: {widths: [1fr, auto], cells: [a, {barcode: qr, value: a, size: 20mm, alt: A}]}}]",
 		"data: {a: image}\nbody: [{image: \"${a}\", alt: A}]",
+		"data: {small: string}\nstyles: {small: {size: 8pt}}\nbody: [{text: \"[${small}]{small} [x]{small}\"}]",
 	} {
 		if _, err := checkTemplate(t, e, source); err != nil {
 			t.Errorf("%s\n%v", source, err)

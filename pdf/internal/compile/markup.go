@@ -226,6 +226,9 @@ func (p *textParser) foreign(from int) {
 			}
 			from = at + len(m[0])
 			first, _, _ := strings.Cut(m[1], ".")
+			if p.markup && at > 0 && p.src[at-1] == ']' { // a style, as in [a text]{style}
+				continue
+			}
 			if strings.HasSuffix(m[0], m[1]) && m[0] != "$"+m[1] || !slices.Contains(exprScope{c: p.c}.Names(), first) {
 				continue
 			}

@@ -21,18 +21,17 @@ type symbol struct {
 	art    Artifact
 }
 
-// barcode encodes a value and finds the size of its symbol. A symbol is never made smaller than
-// was asked: what no reader can resolve is lost without anybody seeing it.
-func (m *maker) barcode(n *doc.Barcode, en env) (block, *tag.Elem, error) {
+// symbol encodes a value and finds the size of its symbol, and its width with the quiet zone.
+func (m *maker) symbol(n *doc.Barcode) (b *symbol, wide doc.Length, err error) {
 	code, err := barcode.Encode(n.Symbology, n.Value, n.Correction)
 	if err != nil {
 		d := at(n.Src, codeBarcode, "barcode %s: %s", n.Symbology, err)
 		if n.From.Frame != nil {
 			d.DataPath = n.From.Frame.DataPath(n.From.Part, n.Value, n.Value)
 		}
-		return nil, nil, failed(d)
+		return nil, 0, failed(d)
 	}
-	b := &symbol{code: code, art: m.art, cross: n.Symbology == doc.SwissQR}
+	b = &symbol{code: code, art: m.art, cross: n.Symbology == doc.SwissQR}
 	cols, rows := doc.Length(code.Cols), doc.Length(code.Rows*code.Tall)
 	module := n.Module
 	switch {
@@ -55,7 +54,16 @@ func (m *maker) barcode(n *doc.Barcode, en env) (block, *tag.Elem, error) {
 		b.h = barHeight(n, module)
 	}
 	b.module = [2]doc.Length{module, module}
-	wide := b.w + doc.Length(code.Quiet.Left+code.Quiet.Right)*module
+	return b, b.w + doc.Length(code.Quiet.Left+code.Quiet.Right)*module, nil
+}
+
+// barcode lays out a symbol. It is never made smaller than was asked: what no reader can resolve is
+// lost without anybody seeing it.
+func (m *maker) barcode(n *doc.Barcode, en env) (block, *tag.Elem, error) {
+	b, wide, err := m.symbol(n)
+	if err != nil {
+		return nil, nil, err
+	}
 	if wide > en.width {
 		d := at(n.Src, codeBarcode, "barcode %s: with its quiet zone it needs %s, there are %s", n.Symbology, mm(wide), mm(en.width))
 		d.Suggestion = "give it a smaller module: or size:, or more room"
@@ -74,7 +82,7 @@ func (m *maker) barcode(n *doc.Barcode, en env) (block, *tag.Elem, error) {
 	} else if b.elem = m.elem(en.elem, tag.Figure, n.Src, n.Lang); b.elem != nil {
 		b.elem.Alt = strings.TrimSpace(n.Alt)
 	}
-	if code.Text != "" && n.Readable != doc.SwitchOff {
+	if b.code.Text != "" && n.Readable != doc.SwitchOff {
 		if err := m.readable(b, n, en, wide); err != nil {
 			return nil, nil, err
 		}

@@ -448,8 +448,7 @@ func (g *group) stretch() {
 	g.settle()
 }
 
-// extent measures the nodes of an auto-wide cell: its text and its images that
-// state a width.
+// extent measures the nodes of an auto-wide cell: texts, images and barcodes.
 func (m *maker) extent(nodes []doc.Node, en env, least, most *doc.Length) error {
 	numbers := m.numbers
 	defer func() { m.numbers = numbers }() // nothing is counted yet
@@ -465,10 +464,27 @@ func (m *maker) extent(nodes []doc.Node, en env, least, most *doc.Length) error 
 				style = m.heading(en.style, n.Level)
 			}
 		case *doc.Image:
-			*least, *most = max(*least, n.Width), max(*most, n.Width)
+			_, iw, ih, err := m.open(n)
+			if err != nil {
+				return err
+			}
+			w, _ := shown(n, iw, ih)
+			if n.Width > 0 || n.Height > 0 { // others are made smaller where there is less room
+				*least = max(*least, w)
+			}
+			*most = max(*most, w)
+			continue
+		case *doc.Barcode:
+			_, w, err := m.symbol(n)
+			if err != nil {
+				return err
+			}
+			*least, *most = max(*least, w), max(*most, w)
 			continue
 		default:
-			return failed(at(n.Common().Src, "L306", "the width auto holds text and images with a width only"))
+			d := at(n.Common().Src, "L306", "the width auto holds texts, images and barcodes only")
+			d.Suggestion = "give a width, as in 30mm or 1fr"
+			return failed(d)
 		}
 		if s := n.Common().Style; s != nil {
 			style = s

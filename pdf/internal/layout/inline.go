@@ -168,9 +168,6 @@ func (m *maker) spanImage(s *doc.Span, f *face, en env, src *doc.Source) (*Image
 	if img.Src == nil {
 		img.Src = src
 	}
-	if len(img.Data) == 0 {
-		return nil, failed(at(img.Src, "L307", "image %s: no data", img.Name))
-	}
 	item, iw, ih, err := m.open(&img)
 	if err != nil {
 		return nil, err

@@ -567,6 +567,46 @@ func TestImageSizes(t *testing.T) {
 	}
 }
 
+// TestAutoIsAsWideAsImages: an image in a place of the width auto has the size that it has
+// elsewhere, and stays within the page.
+func TestAutoIsAsWideAsImages(t *testing.T) {
+	data, pt := pngOf(t, 96, 48), doc.Pt
+	auto := []doc.Width{doc.Fr(1), doc.Auto()}
+	for _, c := range []struct {
+		name string
+		img  doc.Image
+		w, h doc.Length
+	}{
+		{"natural", doc.Image{}, 72 * pt, 36 * pt},
+		{"width", doc.Image{Width: 50 * pt}, 50 * pt, 25 * pt},
+		{"height", doc.Image{Height: 50 * pt}, 100 * pt, 50 * pt},
+		{"contain", doc.Image{Width: 90 * pt, Height: 20 * pt}, 40 * pt, 20 * pt},
+		{"cover", doc.Image{Width: 90 * pt, Height: 20 * pt, Fit: doc.FitCover}, 90 * pt, 20 * pt},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			img := c.img
+			img.Data, img.Alt = data, "grey"
+			d := tenLines()
+			d.Body = doc.Nodes(
+				&doc.Beside{Widths: auto, Cells: [][]doc.Node{{para("a")}, {&img}}},
+				&doc.Table{
+					Padding: &doc.Edges{}, Columns: []doc.Column{{Width: auto[0]}, {Width: auto[1]}},
+					Rows: doc.Rows(doc.Row{Cells: []doc.Cell{{Spans: spans("a")}, {Nodes: []doc.Node{&img}}}}),
+				},
+			)
+			r, sum, err := run(t, d, true)
+			if err != nil || len(sum.Warnings) > 0 || len(r.images) != 2 {
+				t.Fatal(err, sum, r.images)
+			}
+			for i, got := range r.images {
+				if got.X != 220*pt-c.w || got.W != c.w || got.H != c.h {
+					t.Errorf("%d: x %d w %d h %d", i, got.X, got.W, got.H)
+				}
+			}
+		})
+	}
+}
+
 func TestErrors(t *testing.T) {
 	src := &doc.Source{File: "t.yaml", Line: 3, Col: 5, Path: "body[0]"}
 	at := doc.Block{Src: src}

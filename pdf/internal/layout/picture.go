@@ -18,37 +18,21 @@ type imageKey struct {
 
 // image reads the picture and finds its size.
 func (m *maker) image(n *doc.Image, en env) (block, *tag.Elem, error) {
-	if len(n.Data) == 0 {
-		return nil, nil, failed(at(n.Src, "L307", "image %s: no data", n.Name))
-	}
 	item, iw, ih, err := m.open(n)
 	if err != nil {
 		return nil, nil, err
 	}
-	w, h := n.Width, n.Height
-	switch {
-	case w > 0 && h > 0:
-		switch wide := w*ih > h*iw; {
-		case n.Fit == doc.FitContain && wide:
-			w = h * iw / ih
-		case n.Fit == doc.FitContain:
-			h = w * ih / iw
-		case n.Fit == doc.FitCover && wide: // what is above and below is cut off
-			full := w * ih / iw
+	w, h := shown(n, iw, ih)
+	if n.Fit == doc.FitCover && n.Width > 0 && n.Height > 0 {
+		if full := w * ih / iw; w*ih > h*iw { // what is above and below is cut off
 			item.Full = &Rect{Y: (h - full) / 2, W: w, H: full}
-		case n.Fit == doc.FitCover:
-			full := h * iw / ih
+		} else {
+			full = h * iw / ih
 			item.Full = &Rect{X: (w - full) / 2, W: full, H: h}
 		}
-	case w > 0:
-		h = w * ih / iw
-	case h > 0:
-		w = h * iw / ih
-	default:
-		w, h = iw, ih
-		if w > en.width {
-			w, h = en.width, en.width*ih/iw
-		}
+	}
+	if n.Width == 0 && n.Height == 0 && w > en.width {
+		w, h = en.width, en.width*ih/iw
 	}
 	if w > en.width && en.width > 0 {
 		m.warnings = append(m.warnings, warning(at(n.Src, "L304", "image %s is %s wide in a place of %s and was made smaller", n.Name, mm(w), mm(en.width))))
@@ -81,9 +65,26 @@ func (m *maker) image(n *doc.Image, en env) (block, *tag.Elem, error) {
 	return b, m.pictureElem(b, n, en), nil
 }
 
+// shown is the size at which an image of natural size iw by ih is shown where there is room.
+func shown(n *doc.Image, iw, ih doc.Length) (w, h doc.Length) {
+	w, h = n.Width, n.Height
+	switch {
+	case w > 0 && h > 0 && n.Fit == doc.FitContain && w*ih > h*iw, w == 0 && h > 0:
+		w = h * iw / ih
+	case w > 0 && h > 0 && n.Fit == doc.FitContain, w > 0 && h == 0:
+		h = w * ih / iw
+	case w == 0 && h == 0:
+		w, h = iw, ih
+	}
+	return w, h
+}
+
 // open reads image data, each once, and returns the natural size at 96 pixels per inch.
 func (m *maker) open(n *doc.Image) (it ImageItem, w, h doc.Length, err error) {
 	const pixel = doc.Inch / 96
+	if len(n.Data) == 0 {
+		return it, 0, 0, failed(at(n.Src, "L307", "image %s: no data", n.Name))
+	}
 	key := imageKey{data: &n.Data[0], bytes: len(n.Data)}
 	it, ok := m.images[key]
 	if !ok {
