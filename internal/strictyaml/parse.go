@@ -428,6 +428,9 @@ func (b *builder) syntax(err error, depth bool) {
 		if off > 0 && b.src.text[off-1] == '\'' && b.src.skip(off, spaces) == off {
 			hint = "write '' for an apostrophe between single quotes, or put the text in double quotes"
 		}
+		if off > 0 && b.src.text[off-1] == '"' && b.src.skip(off, spaces) == off {
+			hint = `write \" for a quote between double quotes, or put the text in single quotes`
+		}
 		b.fail(line, col, hint, "unexpected %s", b.show(off))
 	}
 }

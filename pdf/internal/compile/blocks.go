@@ -141,6 +141,8 @@ func (c *compiler) block(n *strictyaml.Node, path string) block {
 		if b.fields, ok = c.object(b.value, b.path, "the value of "+k.name); !ok {
 			return nil
 		}
+		o.kind, o.value = k.name, b.fields
+		b.fields.kind, b.fields.block = k.name, o
 	}
 	defer c.given(nil)() // ends what the block's own `if` proves
 	if standsForOthers(k.name) {
@@ -173,6 +175,16 @@ func (c *compiler) block(n *strictyaml.Node, path string) block {
 	return out
 }
 
+// otherKinds are names that other languages have for kinds of blocks, and how these are written.
+var otherKinds = map[string]string{
+	"p": "text: TEXT", "paragraph": "text: TEXT", "title": "heading: TEXT",
+	"h1": "heading: TEXT and level: 1", "h2": "heading: TEXT and level: 2", "h3": "heading: TEXT and level: 3",
+	"img": "image: FILE", "picture": "image: FILE",
+	"ul": "list: {items: [TEXT]}", "ol": "list: {marker: decimal, items: [TEXT]}",
+	"hr": "rule: {thickness: 0.5pt}", "line": "rule: {thickness: 0.5pt}", "space": "spacer: 5mm", "br": "spacer: 5mm",
+	"pagebreak": "page-break: true", "qr": "barcode: qr", "qrcode": "barcode: qr",
+}
+
 // kindOf finds the one kind key of a block.
 func (c *compiler) kindOf(o *object) (kind, bool) {
 	all := kinds()
@@ -189,18 +201,23 @@ func (c *compiler) kindOf(o *object) (kind, bool) {
 		return found[0], true
 	case 0:
 		names = append(names, "for", "if")
-		at, hint := o.n, ""
 		for _, k := range o.n.Keys {
-			if h := exprlang.Nearest(k.Text, names); h != "" && !slices.Contains(commonNames, k.Text) && !slices.Contains(styleKeys, k.Text) {
-				at, hint = k, h
-				break
+			if slices.Contains(commonNames, k.Text) || slices.Contains(styleKeys, k.Text) {
+				continue
+			}
+			hint := exprlang.Nearest(k.Text, names)
+			if other := otherKinds[k.Text]; other != "" {
+				hint = "write " + other
+			}
+			if hint == "" && len(o.n.Keys) == 1 {
+				hint = "kinds are text, heading, list, table, row, box, image and others"
+			}
+			if hint != "" {
+				c.bad(k, o.path, codeKind, hint, "unknown kind of block %q", k.Text)
+				return kind{}, false
 			}
 		}
-		if hint != "" {
-			c.bad(at, o.path, codeKind, hint, "unknown kind of block %q", at.Text)
-		} else {
-			c.bad(at, o.path, codeKind, "", "the block has no kind such as text, table or for")
-		}
+		c.bad(o.n, o.path, codeKind, "", "the block has no kind such as text, table or for")
 	default:
 		// `text` beside `image` and the like: the first decides the message.
 		c.bad(o.n.Key(found[1].name), o.path, codeKind, "make two blocks of it", "a block has one kind; this has %q and %q", found[0].name, found[1].name)

@@ -64,6 +64,13 @@ func (c *compiler) recordOf(n *strictyaml.Node, path string) *exprlang.Type {
 	return t
 }
 
+// otherTypes are names that other languages have for types.
+var otherTypes = map[string]string{
+	"text": "string", "str": "string", "int": "integer", "bool": "boolean", "float": "decimal", "double": "decimal",
+	"money": "decimal", "time": "datetime", "timestamp": "datetime", "colour": "color",
+	"list": "[string] for a list of texts", "array": "[string] for a list of texts",
+}
+
 func (c *compiler) typeText(n *strictyaml.Node, path, s string) *exprlang.Type {
 	if rest, ok := strings.CutSuffix(s, "?"); ok {
 		t := c.typeText(n, path, strings.TrimSpace(rest))
@@ -98,6 +105,12 @@ func (c *compiler) typeText(n *strictyaml.Node, path, s string) *exprlang.Type {
 	hint := exprlang.Nearest(s, names)
 	if hint == "" {
 		hint = "write " + alternatives(exprlang.BasicNames()) + ", [string] for a list of texts, or a name under types"
+	}
+	switch of, list := strings.CutSuffix(s, "[]"); {
+	case otherTypes[s] != "":
+		hint = "write " + otherTypes[s]
+	case list:
+		hint = "write [" + of + "]"
 	}
 	if strings.HasPrefix(s, "{") {
 		hint = "give the record a name under types, and write the name"

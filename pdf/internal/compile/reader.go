@@ -108,6 +108,9 @@ type object struct {
 	told  []string // keys that are wrong here, as was said
 	// kindKeys are those that a kind of block has of its own, whatever they mean in a style.
 	kindKeys []string
+	// Of a block whose kind has a mapping as its value: the kind, and that value or the block.
+	kind         string
+	value, block *object
 }
 
 // shape says how a mapping is written, where people write something else.
@@ -125,6 +128,14 @@ func shape(what string) string {
 		return "write a name, a colon, a space and a type, as in name: string"
 	case "a template":
 		return "begin with quire: 1"
+	case "the value of list":
+		return "write {items: [TEXT, TEXT]}"
+	case "the value of row":
+		return "write {cells: [TEXT, TEXT]}"
+	case "the value of rule":
+		return "write {thickness: 0.5pt}"
+	case "the value of box", "the value of columns", "the value of section", "the value of place":
+		return "write {do: [{text: Hello}]}"
 	}
 	return ""
 }
@@ -168,7 +179,18 @@ func (o *object) done() {
 		case o.of != nil && o.of.get(k.Text) != nil && o.of.get(k.Text).later:
 			o.c.bad(k, o.at(k.Text), codeLater, "", "%q is not in this version", k.Text)
 		case !slices.Contains(o.asked, k.Text) && !slices.Contains(o.told, k.Text):
-			o.c.bad(k, o.path, codeKey, exprlang.Nearest(k.Text, known), "unknown key %q", k.Text)
+			hint := exprlang.Nearest(k.Text, known)
+			switch {
+			case o.value != nil && o.value.of.get(k.Text) != nil:
+				hint = "write it in the value of " + o.kind
+			case o.block != nil && o.block.of.get(k.Text) != nil:
+				hint = "write it beside " + o.kind + ", not in its value"
+			case k.Text == "for" && slices.Contains(known, "keep-together"):
+				hint = "put the blocks of a loop into do"
+			case k.Text == "bold" && slices.Contains(known, "weight"):
+				hint = "write weight: bold"
+			}
+			o.c.bad(k, o.path, codeKey, hint, "unknown key %q", k.Text)
 		}
 	}
 }
@@ -276,6 +298,10 @@ func scaled(number string, mul, div int64) (int64, bool) {
 
 // length reads a length of at least least.
 func (c *compiler) length(n *strictyaml.Node, path string, least doc.Length) doc.Length {
+	if !n.IsScalar() {
+		c.bad(n, path, codeWrong, "as in 5mm", "want a length, got %s", n.Kind)
+		return 0
+	}
 	s, ok := c.word(n, path)
 	if !ok {
 		return 0

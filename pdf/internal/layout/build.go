@@ -376,6 +376,10 @@ func (m *maker) entry(n doc.Node, en env) (e entry, err error) {
 			e.before = max(e.before, m.heading(en.style, 2).SpaceBefore)
 		}
 		e.b, el, err = m.toc(n, en)
+	case *doc.Section:
+		return e, failed(at(c.Src, "L305", "a section is allowed in the body or another section only"))
+	case *doc.Place:
+		return e, failed(at(c.Src, "L305", "a place is allowed in the body or a section only"))
 	default:
 		return e, failed(at(c.Src, "L305", "%T is not allowed here", n))
 	}

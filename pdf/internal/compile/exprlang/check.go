@@ -138,8 +138,18 @@ func (c *checker) parseError(err error) {
 		hint = "write straight quotes, '"
 		fallthrough
 	default:
+		switch from := c.byteOff(fe.From); {
+		case strings.HasPrefix(msg, "unexpected token String(") && from > 0 && c.src[from-1] == c.src[from]:
+			hint = "write \\" + c.src[from:from+1] + " for a quote in a text"
+		case strings.HasPrefix(c.src, "if "):
+			hint = "write condition ? this : that"
+		case strings.Contains(c.src, "${"):
+			hint = "names are written without ${} here"
+		case strings.HasPrefix(msg, `unexpected token Operator("&")`):
+			hint = "put texts and values side by side: \"${a} ${b}\""
+		}
 		msg = strings.NewReplacer("unexpected token Operator(", "unexpected (", "unexpected token Bracket(", "unexpected (",
-			"unexpected token Identifier(", "unexpected (").Replace(msg)
+			"unexpected token Identifier(", "unexpected (", "unexpected token String(", "unexpected (", "unexpected token Number(", "unexpected (").Replace(msg)
 	}
 	c.report(c.byteOff(fe.From), c.byteOff(max(fe.To, fe.From)), code, hint, "%s", msg)
 }
@@ -459,7 +469,7 @@ func (c *checker) pointer(n *ast.PointerNode) *expr {
 func (c *checker) member(n *ast.MemberNode) *expr {
 	base := c.node(n.Node)
 	if n.Method {
-		return c.bad(n, CodeFunction, "", "values have no methods")
+		return c.bad(n, CodeFunction, noMethod(n), "values have no methods")
 	}
 	name, named := n.Property.(*ast.StringNode)
 	off, end := c.span(n.Property)
@@ -487,7 +497,11 @@ func (c *checker) member(n *ast.MemberNode) *expr {
 		return c.narrow(e)
 	case ListKind:
 		if named {
-			return c.bad(n.Property, CodeType, "take one item, or loop over them", "%s is a list and has no field %q", base.name("this"), name.Value)
+			hint := asFunction(name.Value)
+			if hint == "" {
+				hint = "take one item, or loop over them"
+			}
+			return c.bad(n.Property, CodeType, hint, "%s is a list and has no field %q", base.name("this"), name.Value)
 		}
 		return c.item(base, c.node(n.Property), n)
 	}

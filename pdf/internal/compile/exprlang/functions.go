@@ -18,17 +18,48 @@ type function struct {
 	check       func(*checker, *ast.CallNode) *expr
 }
 
+// otherFunctions are names that other languages have for functions.
+var otherFunctions = map[string]string{
+	"currency": "money", "formatMoney": "money", "formatNumber": "number", "format": "number", "fixed": "number",
+	"formatDate": "date", "today": "now", "length": "len", "size": "len", "strip": "trim", "concat": "join", "average": "avg",
+	"ceil": "round", "floor": "round", "coalesce": "default", "toUpper": "upper", "uppercase": "upper",
+	"toLower": "lower", "lowercase": "lower", "capitalize": "title", "sort": "sortBy", "reduce": "total",
+}
+
+// noMethod says how a function is written that was called as a method.
+func noMethod(m *ast.MemberNode) string {
+	if name, ok := m.Property.(*ast.StringNode); ok {
+		return asFunction(name.Value)
+	}
+	return ""
+}
+
+// asFunction says how the function of a name is written; "" when there is none.
+func asFunction(name string) string {
+	if other := otherFunctions[name]; other != "" {
+		name = other
+	}
+	if !slices.Contains(FunctionNames(), name) {
+		return ""
+	}
+	return "write " + call(name)
+}
+
 func (c *checker) call(n *ast.CallNode) *expr {
 	id, ok := n.Callee.(*ast.IdentifierNode)
 	if !ok {
 		if m, ok := n.Callee.(*ast.MemberNode); ok {
-			return c.bad(m.Property, CodeFunction, "", "values have no methods")
+			return c.bad(m.Property, CodeFunction, noMethod(m), "values have no methods")
 		}
 		return c.bad(n, CodeFunction, "", "only functions can be called")
 	}
 	f, ok := functions()[id.Value]
 	if !ok {
-		return c.bad(n, CodeFunction, Nearest(id.Value, FunctionNames()), "no function %s", id.Value)
+		hint := asFunction(id.Value)
+		if hint == "" {
+			hint = Nearest(id.Value, FunctionNames())
+		}
+		return c.bad(n, CodeFunction, hint, "no function %s", id.Value)
 	}
 	if !c.arity(n, id.Value, len(n.Arguments), f.least, f.most) {
 		return c.invalid(n)

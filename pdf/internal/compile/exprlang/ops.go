@@ -334,7 +334,11 @@ func (c *checker) coalesce(n ast.Node, a, b *expr) *expr {
 
 func (c *checker) rangeOf(n *ast.BinaryNode, a, b *expr) *expr {
 	if a.typ.Kind != IntegerKind || b.typ.Kind != IntegerKind {
-		return c.bad(n, CodeType, "", ".. wants integers, got %s and %s", a.typ, b.typ)
+		hint := ""
+		if a.typ.numeric() && b.typ.numeric() {
+			hint = "round(x) gives an integer"
+		}
+		return c.bad(n, CodeType, hint, ".. wants integers, got %s and %s", a.typ, b.typ)
 	}
 	off, _ := c.span(n)
 	return &expr{typ: &Type{Kind: ListKind, Elem: typeInteger}, off: a.off, end: b.end, eval: func(m *Machine) (Value, error) {
