@@ -60,8 +60,11 @@ func (m *maker) list(n *doc.List, en env) (block, error) {
 		if text.RightToLeft(en.lang) {
 			b.labelX, b.bodyX = en.width-wide, 0
 		}
-		after := f.lead / 6
-		out.entries = append(out.entries, entry{b: b, before: after, after: after, src: src})
+		before, after := f.lead/6, f.lead/6
+		if len(st.entries) > 0 { // a heading keeps its distance, and so does what states one
+			before, after = max(before, st.entries[0].before), max(after, st.entries[len(st.entries)-1].after)
+		}
+		out.entries = append(out.entries, entry{b: b, before: before, after: after, src: src})
 	}
 	return out, nil
 }
