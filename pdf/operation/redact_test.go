@@ -598,3 +598,45 @@ func TestSpacedOutTextIsFoundAndRedacted(t *testing.T) {
 		}
 	}
 }
+
+// TestIndicesAreFoundWithTheirWordsAndApart: a number with the mark of a footnote is found as the
+// number and as what other readers make of both.
+func TestIndicesAreFoundWithTheirWordsAndApart(t *testing.T) {
+	e := engine(t)
+	b := raw(
+		`<</Type/Catalog/Pages 2 0 R>>`, `<</Type/Pages/Kids[3 0 R]/Count 1/MediaBox[0 0 400 200]>>`,
+		`<</Type/Page/Parent 2 0 R/Contents 4 0 R/Resources<</Font<</F<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>>>`,
+		stream("", "BT /F 12 Tf 30 99 Td (Agent CX) Tj /F 7 Tf -3 Ts (4) Tj /F 12 Tf 0 Ts (Y paid 7788) Tj /F 7 Tf 4 Ts (3) Tj /F 12 Tf 0 Ts ( in May) Tj ET"),
+	)
+	done, _, err := run(t, e, "text", nil, b)
+	if err != nil || done.Text != "Agent CX4Y paid 77883 in May\n\f" {
+		t.Errorf("%v: %q", err, done.Text)
+	}
+	for _, c := range []struct{ option, value, left string }{
+		{"text", "cx4y", "Agent paid 77883 in May"},
+		{"regexp", `\b7788\b`, "Agent CX4Y paid 3 in May"},
+		{"text", "7788 in", "Agent CX4Y paid May"},
+		{"regexp", `\b77883\b`, "Agent CX4Y paid in May"},
+	} {
+		found, err := open(t, e, b, "").Search(t.Context(), searched(c.option, c.value))
+		if err != nil || len(found) != 1 || len(found[0].Boxes) != 1 {
+			t.Errorf("%s: %v, %+v", c.value, err, found)
+		}
+		_, out, err := run(t, e, "redact", map[string]string{c.option: c.value}, b)
+		if err != nil {
+			t.Errorf("%s: %v", c.value, err)
+			continue
+		}
+		left := strings.Join(strings.Fields(pdftest.Text(t, pdftest.Write(t, "out.pdf", out[0]))), " ")
+		if left != c.left {
+			t.Errorf("%s: %q is left, want %q", c.value, left, c.left)
+		}
+	}
+}
+
+func searched(option, value string) pdf.SearchOptions {
+	if option == "text" {
+		return pdf.SearchOptions{Text: value}
+	}
+	return pdf.SearchOptions{Regexp: value}
+}

@@ -50,6 +50,7 @@ type Text struct {
 	Lines   []Line
 	Order   []Word // the words as the content draws them
 	Seen    []Word // the same, each from left to right; nil where all are read so
+	Apart   *Text  // the same with indices as words of their own; nil: there are none
 	Unknown int    // glyphs of which the file does not tell what they stand for
 	Actual  bool   // ActualText says others than those that are drawn, which Drawn would tell
 }
@@ -83,10 +84,20 @@ func (in *Interpreter) Read(ctx context.Context, place string, within Rect, cont
 		c.flush()
 	}
 	words := c.words()
-	t := &Text{Unknown: c.unknown, Actual: c.heeded}
-	t.Order, t.Seen = ordered(words)
-	t.Lines = lines(words)
+	t := c.text(words)
+	if joined, some := withIndices(words); some {
+		apart := t
+		t = c.text(joined)
+		t.Apart = apart
+	}
 	return t, nil
+}
+
+// text puts words into the orders in which they are read.
+func (c *collector) text(words []word) *Text {
+	t := &Text{Lines: lines(words), Unknown: c.unknown, Actual: c.heeded}
+	t.Order, t.Seen = ordered(words)
+	return t
 }
 
 // collector gathers the pieces of a page.
@@ -98,7 +109,7 @@ type collector struct {
 	heeded  bool // some ActualText
 	// The sequence with ActualText that is open, and what was drawn in it.
 	actual   int // its Mark.Start + 1; 0: none
-	text     string
+	said     string
 	replaced []piece
 }
 
@@ -115,7 +126,7 @@ func (c *collector) event(e *Event) error {
 	}
 	if start != c.actual {
 		c.flush()
-		c.actual, c.text = start, text
+		c.actual, c.said = start, text
 	}
 	for i := range e.Glyphs {
 		g := &e.Glyphs[i]
@@ -156,7 +167,7 @@ func (c *collector) add(p piece) {
 
 // flush ends a sequence with ActualText: its characters share the place of what was drawn.
 func (c *collector) flush() {
-	list, text := c.replaced, standing(clean(c.text))
+	list, text := c.replaced, standing(clean(c.said))
 	c.actual, c.replaced = 0, nil
 	if len(list) == 0 || len(text) == 0 {
 		return
@@ -242,9 +253,7 @@ func (c *collector) words() []word {
 		}
 		out = append(out, word{Word: Word{Parts: []Part{p.Part}}, piece: p, n: len(out)})
 	}
-	slices.SortStableFunc(out, func(a, b word) int {
-		return cmp.Or(cmp.Compare(a.angle, b.angle), cmp.Compare(math.Round(-a.v*4), math.Round(-b.v*4)), cmp.Compare(a.u, b.u))
-	})
+	slices.SortStableFunc(out, inLines)
 	var merged []word
 	for _, w := range out {
 		if n := len(merged); n > 0 && !merged[n-1].spaceAfter && joins(&merged[n-1], w.piece) {
@@ -263,6 +272,11 @@ func (c *collector) words() []word {
 		merged[i].finish()
 	}
 	return merged
+}
+
+// inLines compares words by angle, baseline and place.
+func inLines(a, b word) int {
+	return cmp.Or(cmp.Compare(a.angle, b.angle), cmp.Compare(math.Round(-a.v*4), math.Round(-b.v*4)), cmp.Compare(a.u, b.u))
 }
 
 // joins reports whether a piece goes on with a word.

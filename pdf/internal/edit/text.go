@@ -336,7 +336,8 @@ func (f *flow) word(parts []content.Part, line int) {
 // same with words joined that a hyphen divides at the end of a line, and with letters joined that
 // are spaced out; where all is set, as it was drawn. Text from right to left is searched as others
 // read it too: in words as they stand from left to right, for some makers draw what is to be read
-// so, and as content.Text.Others has it.
+// so, and as content.Text.Others has it. All this is done again with indices apart, where there are
+// any.
 func flows(t *content.Text, all bool) []*flow {
 	parts := 0
 	for i := range t.Order {
@@ -390,6 +391,9 @@ func flows(t *content.Text, all bool) []*flow {
 	}
 	for _, lines := range t.Others() {
 		out = append(out, reading(lines, parts))
+	}
+	if t.Apart != nil {
+		out = append(out, flows(t.Apart, all)...)
 	}
 	return out
 }
