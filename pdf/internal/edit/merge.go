@@ -129,6 +129,7 @@ func (m *merger) form(o *Draft) (lost []string) {
 		lost = append(lost, "the XFA form")
 	}
 	ours := e.dict(e.catalog().Get("AcroForm"))
+	theirs = m.fontNames(o, ours, theirs)
 	fields := append(cos.Array{}, e.array(ours.Get("Fields"))...)
 	taken := names{}
 	for _, f := range fields {
@@ -148,7 +149,11 @@ func (m *merger) form(o *Draft) (lost []string) {
 			d = with(d, "T", cos.Text(name))
 		}
 		for _, key := range [...]cos.Name{"DA", "Q"} { // defaults of their form
-			if v := o.resolve(theirs.Get(key)); d.Get(key) == nil && v != nil {
+			v := o.resolve(theirs.Get(key))
+			if v == nil && key == "Q" && ours.Get(key) != nil {
+				v = cos.Int(0)
+			}
+			if d.Get(key) == nil && v != nil {
 				d = with(d, key, v)
 			}
 		}
