@@ -640,3 +640,41 @@ func searched(option, value string) pdf.SearchOptions {
 	}
 	return pdf.SearchOptions{Regexp: value}
 }
+
+// TestRedactionOfTurnedTextLeavesItsNeighbours, also what else stands in the upright box around it.
+func TestRedactionOfTurnedTextLeavesItsNeighbours(t *testing.T) {
+	e := engine(t)
+	for name, matrix := range map[string]string{
+		"turned": ".8 .6 -.6 .8", "steep": ".6 -.8 .8 .6", "sheared": "1 0 .3 1", "turned and sheared": ".8 .6 -.4 .9",
+	} {
+		y := 40
+		if strings.Contains(matrix, "-.8") {
+			y = 250
+		}
+		b := raw(
+			`<</Type/Catalog/Pages 2 0 R>>`, `<</Type/Pages/Kids[3 0 R]/Count 1/MediaBox[0 0 400 300]>>`,
+			`<</Type/Page/Parent 2 0 R/Contents 4 0 R/Resources<</Font<</F<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>/Annots[<</Subtype/Link/Rect[60 100 70 110]/A<</S/URI/URI(http://kept)>>>>]>>`,
+			stream("", fmt.Sprintf("BT /F 12 Tf 13 TL %s 60 %d Tm (the first line of these) Tj T* (this line has a Zanzibar in it) Tj T* (and another below it) Tj ET", matrix, y)),
+		)
+		done, out, err := run(t, e, "redact", map[string]string{"text": "zanzibar"}, b)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		text, err := open(t, e, out[0], "").Text(t.Context(), pdf.TextOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var left []string
+		for _, l := range text[0].Lines {
+			left = append(left, strings.Fields(l.Text)...)
+		}
+		slices.Sort(left)
+		if got := strings.Join(left, " "); got != "a and another below first has in it it line line of the these this" || !strings.Contains(done.Text, "removed: 1 matches, 8 characters, 0 images, 0 parts of images, 0 paths, 0 annotations") {
+			t.Errorf("%s: %q is left\n%s", name, got, done.Text)
+		}
+		if n := finders(t, out[0], "Zanzibar"); len(n) > 0 {
+			t.Errorf("%s: still found by %q", name, n)
+		}
+	}
+}

@@ -70,3 +70,50 @@ func (r Rect) Overlaps(o Rect) bool {
 
 // Has reports whether a point lies inside.
 func (r Rect) Has(p Point) bool { return p.X > r[0] && p.X < r[2] && p.Y > r[1] && p.Y < r[3] }
+
+// Of returns where a parallelogram lies.
+func (m Matrix) Of(q Quad) Quad {
+	for i, p := range q {
+		q[i] = m.At(p.X, p.Y)
+	}
+	return q
+}
+
+// Upright reports whether the sides of q run along the axes.
+func (q Quad) Upright() bool {
+	return q[0].X == q[1].X && q[0].Y == q[3].Y || q[0].Y == q[1].Y && q[0].X == q[3].X
+}
+
+// Overlaps reports whether the insides of two parallelograms meet: no side of one has the other
+// wholly beyond it or the side across.
+func (q Quad) Overlaps(o Quad) bool {
+	for _, sides := range [...]Quad{q, o} {
+		for _, to := range [...]Point{sides[1], sides[3]} {
+			// Across the side, for one of no length along nothing.
+			x, y := sides[0].Y-to.Y, to.X-sides[0].X
+			if x == 0 && y == 0 {
+				continue
+			}
+			a0, a1 := q.along(x, y)
+			b0, b1 := o.along(x, y)
+			if a1 <= b0 || b1 <= a0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// along returns from where to where q reaches in a direction.
+func (q Quad) along(x, y float64) (from, to float64) {
+	from = q[0].X*x + q[0].Y*y
+	to = from
+	for _, p := range q[1:] {
+		at := p.X*x + p.Y*y
+		from, to = min(from, at), max(to, at)
+	}
+	return from, to
+}
+
+// Has reports whether a point lies inside.
+func (q Quad) Has(p Point) bool { return q.Overlaps(Quad{p, p, p, p}) }

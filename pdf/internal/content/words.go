@@ -298,11 +298,11 @@ func (w *word) finish() {
 		b.WriteString(p.Text)
 	}
 	w.Text, w.Font, w.Size = b.String(), w.font, w.size
-	w.Quad = joined(w.Parts)
+	w.Quad = Around(w.Parts)
 }
 
-// joined returns the quad around parts that stand on one baseline.
-func joined(parts []Part) Quad {
+// Around returns the quad around parts that stand on one baseline, as slanted as the first.
+func Around(parts []Part) Quad {
 	q := parts[0].Quad
 	dx, dy := q[1].X-q[0].X, q[1].Y-q[0].Y
 	n := math.Hypot(dx, dy)
@@ -314,27 +314,24 @@ func joined(parts []Part) Quad {
 	if n == 0 {
 		return q
 	}
-	m := Matrix{dx / n, dy / n, -dy / n, dx / n, q[0].X, q[0].Y}
+	up := Point{-dy / n, dx / n}
+	if x, y := q[3].X-q[0].X, q[3].Y-q[0].Y; math.Abs(dx*y-dy*x) > 0.1*n*math.Hypot(x, y) {
+		up = Point{x / math.Hypot(x, y), y / math.Hypot(x, y)}
+	}
+	m := Matrix{dx / n, dy / n, up.X, up.Y, q[0].X, q[0].Y}
 	inv, ok := m.Inverse()
 	if !ok {
 		return q
 	}
 	var all Rect
 	for i, p := range parts {
-		b := inv.quad(p.Quad).Bounds()
+		b := inv.Of(p.Quad).Bounds()
 		if i == 0 {
 			all = b
 		}
 		all = all.Union(b)
 	}
 	return m.Quad(all)
-}
-
-func (m Matrix) quad(q Quad) Quad {
-	for i, p := range q {
-		q[i] = m.At(p.X, p.Y)
-	}
-	return q
 }
 
 // ordered returns words in the order in which they were drawn, each as it is read, and as it stands

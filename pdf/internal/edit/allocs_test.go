@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"example.com/quire/pdf/cos"
-	"example.com/quire/pdf/internal/content"
 )
 
 func TestOpenKeepsWhatItReads(t *testing.T) {
@@ -54,13 +53,13 @@ func TestRedactionReadsAPageFewTimes(t *testing.T) {
 	re := regexp.MustCompile("three")
 	for what, run := range map[string]func(){
 		"finding": func() {
-			r := &Redaction{boxes: make([][]content.Rect, 1), re: re}
+			r := &Redaction{boxes: make([][]area, 1), re: re}
 			if err := r.match(t.Context(), NewDraft(d)); err != nil {
 				t.Fatal(err)
 			}
 		},
 		"proof": func() {
-			r := &Redaction{boxes: make([][]content.Rect, 1), asked: []int{0}, re: re}
+			r := &Redaction{boxes: make([][]area, 1), asked: []int{0}, re: re}
 			if err := r.Proved(t.Context(), d); err != nil {
 				t.Fatal(err)
 			}

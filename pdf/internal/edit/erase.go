@@ -14,16 +14,16 @@ import (
 type eraser struct {
 	r      *Redaction
 	e      *Draft
-	boxes  []content.Rect
-	asked  []content.Rect // of them, those in which nothing may stand, wherever it came from
+	boxes  []area
+	asked  []area         // of them, those in which nothing may stand, wherever it came from
 	marks  map[int]bool   // marked content with something in the boxes, by Mark.Start
 	ids    map[int64]bool // of that, those of structure elements
 	place  string
 	levels []*level // the page, and the forms that are being drawn
 	made   int      // names of new objects
 	text   strings.Builder
-	line   float64        // height of the last character in text
-	marked []content.Rect // what black boxes cover where characters were
+	line   float64 // height of the last character in text
+	marked []area  // what black boxes cover where characters were
 }
 
 // level is one content stream that is written.
@@ -76,7 +76,7 @@ func (x *eraser) look(ev *content.Event) error {
 	switch ev.Kind {
 	case content.Show:
 		for _, g := range ev.Glyphs {
-			hit = hit || inBoxes(g.Quad, x.boxes)
+			hit = hit || inAreas(g.Quad, x.boxes)
 		}
 	case content.DrawImage:
 		hit = x.hits(ev.State.CTM)
@@ -95,8 +95,7 @@ func (x *eraser) look(ev *content.Event) error {
 
 // hits reports whether the unit square as it is drawn meets a box.
 func (x *eraser) hits(m content.Matrix) bool {
-	area := m.Quad(content.Rect{0, 0, 1, 1}).Bounds()
-	return slices.ContainsFunc(x.boxes, area.Overlaps)
+	return anyMeets(x.boxes, m.Quad(content.Rect{0, 0, 1, 1}))
 }
 
 // write copies operators but for what is hit.
@@ -239,14 +238,7 @@ func (x *eraser) mark(l *level, m content.Mark) {
 
 // inside reports whether a point of a path lies in a box.
 func (x *eraser) inside(points []content.Point) bool {
-	for _, p := range points {
-		for _, b := range x.boxes {
-			if b.Has(p) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(points, func(p content.Point) bool { return anyHas(x.boxes, p) })
 }
 
 // show writes an operator that shows text without the characters in boxes. What is left on a line
@@ -295,7 +287,7 @@ func (x *eraser) show(l *level, ev *content.Event) {
 		}
 		for len(glyphs) > 0 && glyphs[0].Arg == i {
 			g := &glyphs[0]
-			if inBoxes(g.Quad, x.boxes) {
+			if inAreas(g.Quad, x.boxes) {
 				flush()
 				l.changed, l.moved = true, true
 				x.gone(l, ev.State, g)
@@ -342,7 +334,7 @@ func (l *level) close(x *eraser) {
 		at := func(p content.Point, by float64) content.Point {
 			return content.Point{X: p.X + g.along.X*by, Y: p.Y + g.along.Y*by}
 		}
-		x.marked = append(x.marked, content.Quad{at(g.low, from), at(g.low, to), at(g.high, to), at(g.high, from)}.Bounds())
+		x.marked = append(x.marked, areaOf(content.Quad{at(g.low, from), at(g.low, to), at(g.high, to), at(g.high, from)}))
 	}
 	l.gap, l.shift = nil, 0
 }
@@ -410,7 +402,7 @@ func (x *eraser) meets(glyphs []content.Glyph, by content.Point) bool {
 			q[k].X += by.X
 			q[k].Y += by.Y
 		}
-		if !inBoxes(glyphs[i].Quad, x.boxes) && inBoxes(q, x.asked) {
+		if !inAreas(glyphs[i].Quad, x.boxes) && inAreas(q, x.asked) {
 			return true
 		}
 	}
@@ -440,7 +432,7 @@ func (x *eraser) gone(l *level, s *content.State, g *content.Glyph) {
 			place: g.Place, end: max(g.Advance*s.Scale, 0), em: size, low: g.Quad[0], high: g.Quad[3], along: content.Point{X: m[0], Y: m[1]}, horizontal: !g.Vertical,
 		}
 		if g.Vertical {
-			x.marked, l.gap = append(x.marked, g.Quad.Bounds()), nil
+			x.marked, l.gap = append(x.marked, areaOf(g.Quad)), nil
 		}
 	}
 	x.r.Removed.Characters++
@@ -506,9 +498,9 @@ func (x *eraser) image(l *level, ev *content.Event) bool {
 	inverse, ok := ev.State.CTM.Inverse()
 	var areas []content.Rect
 	for _, b := range x.boxes {
-		area := inverse.Quad(b).Bounds()
-		if area.Overlaps(content.Rect{0, 0, 1, 1}) {
-			areas = append(areas, area)
+		of := inverse.Of(b.Quad).Bounds()
+		if of.Overlaps(content.Rect{0, 0, 1, 1}) {
+			areas = append(areas, of)
 		}
 	}
 	if s := x.blanked(ev.Object, areas); ok && s != nil {

@@ -75,7 +75,7 @@ type drawnImage struct {
 	inline *cos.InlineImage
 	dict   cos.Dict
 	part   bool           // a mask, or an image that has one: not all of its square is painted
-	page   content.Rect   // around it, on the page
+	page   content.Quad   // on the page
 	m      content.Matrix // to the page; in a layer, to its frame
 }
 
@@ -86,7 +86,7 @@ func (o *drawnImage) mirrored() bool { return o.m[0]*o.m[3]-o.m[1]*o.m[2] < 0 }
 func (s *imageReader) images(ctx context.Context, in *content.Interpreter, place string, contents []content.Content) (out []drawnImage, err error) {
 	add := func(o cos.Object, m content.Matrix, mask bool) {
 		if v, ok := s.e.resolve(o).(*stream); ok {
-			out = append(out, drawnImage{ref: refOf(o), stream: v, dict: v.dict, part: mask || s.e.masked(v.dict), page: m.Quad(unit).Bounds(), m: m})
+			out = append(out, drawnImage{ref: refOf(o), stream: v, dict: v.dict, part: mask || s.e.masked(v.dict), page: m.Quad(unit), m: m})
 		}
 	}
 	for _, c := range contents {
@@ -107,7 +107,7 @@ func (s *imageReader) images(ctx context.Context, in *content.Interpreter, place
 						d = with(d, "ColorSpace", space)
 					}
 				}
-				out = append(out, drawnImage{inline: &i, dict: d, part: s.e.masked(d), page: m.Quad(unit).Bounds(), m: m})
+				out = append(out, drawnImage{inline: &i, dict: d, part: s.e.masked(d), page: m.Quad(unit), m: m})
 			}
 			if len(out) > mostDraws {
 				return &diag.LimitError{Name: "Images", Value: int64(len(out)), Limit: mostDraws, Place: place}
@@ -266,7 +266,7 @@ func turn(angle int) content.Matrix {
 type unread func(o *drawnImage, err error) error
 
 // find returns where the images that contents draw show what matches, as boxes on the page.
-func (s *imageReader) find(ctx context.Context, in *content.Interpreter, re *regexp.Regexp, place string, contents []content.Content, other unread) ([]content.Rect, error) {
+func (s *imageReader) find(ctx context.Context, in *content.Interpreter, re *regexp.Regexp, place string, contents []content.Content, other unread) ([]area, error) {
 	images, err := s.images(ctx, in, place, contents)
 	if err != nil {
 		return nil, err
@@ -274,12 +274,12 @@ func (s *imageReader) find(ctx context.Context, in *content.Interpreter, re *reg
 	return s.within(ctx, images, re, place, other)
 }
 
-func (s *imageReader) within(ctx context.Context, images []drawnImage, re *regexp.Regexp, place string, other unread) ([]content.Rect, error) {
+func (s *imageReader) within(ctx context.Context, images []drawnImage, re *regexp.Regexp, place string, other unread) ([]area, error) {
 	all, err := layers(images, place)
 	if err != nil {
 		return nil, err
 	}
-	var boxes []content.Rect
+	var boxes []area
 	for _, l := range all {
 		p, to, err := s.picture(ctx, l, place, other)
 		if err != nil {
@@ -300,7 +300,7 @@ func (s *imageReader) within(ctx context.Context, images []drawnImage, re *regex
 }
 
 // alone is find for an image that no page draws.
-func (s *imageReader) alone(ctx context.Context, ref cos.Ref, re *regexp.Regexp, place string, other unread) ([]content.Rect, error) {
+func (s *imageReader) alone(ctx context.Context, ref cos.Ref, re *regexp.Regexp, place string, other unread) ([]area, error) {
 	o, ok := s.e.object(ref).(*stream)
 	if !ok {
 		return nil, nil
@@ -416,8 +416,8 @@ func (s *imageReader) samples(o *drawnImage) (*samples, error) {
 
 // matches returns where a picture shows what matches, upright, upside down or on its side. What was
 // found is made black, and the picture read again until nothing is found.
-func (s *imageReader) matches(ctx context.Context, p *Picture, re *regexp.Regexp, back content.Matrix, place string) ([]content.Rect, error) {
-	var boxes []content.Rect
+func (s *imageReader) matches(ctx context.Context, p *Picture, re *regexp.Regexp, back content.Matrix, place string) ([]area, error) {
+	var boxes []area
 	rest := p // without the words that are known
 	for turns := range 4 {
 		for again := 0; ; again++ {
@@ -431,7 +431,7 @@ func (s *imageReader) matches(ctx context.Context, p *Picture, re *regexp.Regexp
 				for _, b := range m.Boxes {
 					p.fill(b, 0)
 					rest.fill(b, 0)
-					boxes = append(boxes, back.Quad(b).Bounds())
+					boxes = append(boxes, areaOf(back.Quad(b)))
 				}
 			}
 			if len(found) == 0 {

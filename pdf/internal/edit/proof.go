@@ -44,7 +44,7 @@ func (r *Redaction) Proved(ctx context.Context, d *Document) error {
 			}
 			err := reader.in.Run(ctx, c, content.Place(i+1), func(ev *content.Event) error {
 				for _, g := range ev.Glyphs {
-					if ev.Kind == content.Show && inBoxes(g.Quad, asked) && strings.TrimSpace(g.Text) != "" {
+					if ev.Kind == content.Show && inAreas(g.Quad, asked) && strings.TrimSpace(g.Text) != "" {
 						return notProvable(content.Place(i+1), "a character is still in a box")
 					}
 				}
@@ -122,7 +122,7 @@ func (r *Redaction) unseenWithin(ctx context.Context, s *imageReader, reader *te
 		}
 		w, h := float64(s.e.integer(images[i].dict.Get("Width"), 1)), float64(s.e.integer(images[i].dict.Get("Height"), 1))
 		images[i].m = content.Matrix{w, 0, 0, h, 0, 0}
-		var boxes []content.Rect
+		var boxes []area
 		boxes, err = s.within(ctx, images[i:i+1], r.re, place, func(_ *drawnImage, err error) error { return unreadable(place, err) })
 		if err == nil && len(boxes) > 0 {
 			err = notProvable(place, "OCR finds the text in an image within its content")
@@ -223,21 +223,4 @@ func (r *Redaction) tagged(place string, data []byte) error {
 		}
 		return nil
 	})
-}
-
-// inBoxes reports whether the middle of a glyph lies in one of the boxes: half of its width and
-// height.
-func inBoxes(q content.Quad, boxes []content.Rect) bool {
-	if len(boxes) == 0 {
-		return false
-	}
-	at := func(u, v float64) content.Point {
-		return content.Point{
-			X: q[0].X + (q[1].X-q[0].X)*u + (q[3].X-q[0].X)*v,
-			Y: q[0].Y + (q[1].Y-q[0].Y)*u + (q[3].Y-q[0].Y)*v,
-		}
-	}
-	middle := content.Quad{at(0.25, 0.25), at(0.75, 0.25), at(0.75, 0.75), at(0.25, 0.75)}.Bounds()
-	middle[2], middle[3] = max(middle[2], middle[0]+0.01), max(middle[3], middle[1]+0.01) // of no width, too
-	return slices.ContainsFunc(boxes, middle.Overlaps)
 }

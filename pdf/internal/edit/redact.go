@@ -78,9 +78,9 @@ type Redaction struct {
 	said    []*regexp.Regexp     // what stood in boxes: hidden copies of it go too
 	ocr     OCR                  // may be nil
 	known   map[[sha256.Size]byte][]PictureWord
-	boxes   [][]content.Rect // of each page: those asked for and those of OCR first, of which there are asked
+	boxes   [][]area // of each page: those asked for and those of OCR first, of which there are asked
 	asked   []int
-	drawn   [][]content.Rect // what is covered with black
+	drawn   [][]area // what is covered with black
 }
 
 // notProvable is the error of a redaction that could leave something.
@@ -116,16 +116,16 @@ func (e *Draft) Redact(ctx context.Context, o RedactOptions) (*Redaction, error)
 		return nil, &diag.LimitError{Name: "Boxes", Value: int64(len(list) * len(o.Boxes)), Limit: mostBoxes}
 	}
 	e.separate()
-	r.boxes = make([][]content.Rect, len(e.pages))
+	r.boxes = make([][]area, len(e.pages))
 	for _, b := range o.Boxes {
 		if !(b[0] < b[2] && b[1] < b[3]) {
 			return nil, &OptionError{Field: "box", Got: fmt.Sprintf("%g,%g,%g,%g", b[0], b[1], b[2], b[3]), Want: "left,bottom,right,top, the lower numbers first"}
 		}
 		for _, i := range list {
-			r.boxes[i] = append(r.boxes[i], b)
+			r.boxes[i] = append(r.boxes[i], rectArea(b))
 		}
 	}
-	r.drawn = make([][]content.Rect, len(e.pages))
+	r.drawn = make([][]area, len(e.pages))
 	for _, b := range r.boxes {
 		r.asked = append(r.asked, len(b))
 	}
@@ -144,7 +144,7 @@ func (e *Draft) Redact(ctx context.Context, o RedactOptions) (*Redaction, error)
 		if gone := r.Removed.minus(before); gone != (Removed{}) || len(r.boxes[i]) > 0 {
 			p := RedactedPage{Page: i + 1, Removed: gone, Boxes: [][4]float64{}}
 			for _, b := range r.drawn[i] {
-				p.Boxes = append(p.Boxes, rounded(b))
+				p.Boxes = append(p.Boxes, rounded(b.bounds))
 			}
 			r.Pages = append(r.Pages, p)
 		}
@@ -177,9 +177,7 @@ func (r *Redaction) match(ctx context.Context, e *Draft) error {
 		}
 		for _, m := range matches {
 			r.Removed.Matches++
-			for _, b := range m.Boxes {
-				r.boxes[i] = append(r.boxes[i], b)
-			}
+			r.boxes[i] = append(r.boxes[i], m.areas...)
 		}
 	}
 	return nil
@@ -195,7 +193,7 @@ func (r *Redaction) look(ctx context.Context, e *Draft) error {
 	for i, p := range e.pages {
 		place := content.Place(i + 1)
 		boxes, err := s.find(ctx, r.content.Again(), r.re, place, reader.src.drawn(p), func(o *drawnImage, err error) error {
-			if slices.ContainsFunc(r.boxes[i], o.page.Overlaps) {
+			if anyMeets(r.boxes[i], o.page) {
 				return nil // it goes whole
 			}
 			return unreadable(place, err)
@@ -229,7 +227,7 @@ func (r *Redaction) every(ctx context.Context, in *content.Interpreter, place st
 			return nil, nil, err
 		}
 		for _, m := range found(drawn, r.re, true) {
-			if !slices.ContainsFunc(out, func(o Match) bool { return slices.Equal(o.Boxes, m.Boxes) }) {
+			if !slices.ContainsFunc(out, func(o Match) bool { return slices.Equal(o.areas, m.areas) }) {
 				out = append(out, m)
 			}
 		}
@@ -274,11 +272,8 @@ func (r *Redaction) page(ctx context.Context, e *Draft, i int, mark bool) error 
 	out = append(out, "Q\n"...)
 	if mark && len(drawn) > 0 {
 		out = append(out, "/Artifact BMC q 0 g\n"...)
-		for _, b := range drawn {
-			for _, v := range [...]float64{b[0], b[1], b[2] - b[0], b[3] - b[1]} {
-				out = append(thousandths(v).AppendPDF(out), ' ')
-			}
-			out = append(out, "re\n"...)
+		for i := range drawn {
+			out = drawn[i].appendPath(out)
 		}
 		out = append(out, "f Q EMC\n"...)
 	}
@@ -305,17 +300,14 @@ func thousandths(v float64) cos.Decimal {
 }
 
 // annotations returns those of a page that stay; fields whose widgets go lose their values.
-func (r *Redaction) annotations(ctx context.Context, e *Draft, p Page, boxes []content.Rect) cos.Object {
+func (r *Redaction) annotations(ctx context.Context, e *Draft, p Page, boxes []area) cos.Object {
 	var left cos.Array
 	gone := map[cos.Ref]bool{}
 	src := &source{e: e}
 	for _, a := range e.array(p.Dict.Get("Annots")) {
 		d := e.dict(a)
 		rect := content.Rect(e.box(d.Get("Rect"), [4]float64{}))
-		hit := e.name(d.Get("Subtype")) == "FileAttachment"
-		for _, b := range boxes {
-			hit = hit || rect.Overlaps(b)
-		}
+		hit := e.name(d.Get("Subtype")) == "FileAttachment" || anyMeets(boxes, content.Identity.Quad(rect))
 		if r.re != nil && !hit { // its text lies elsewhere than its place says
 			if look, ok := src.appearance(d); ok {
 				_, m, err := r.every(ctx, r.content.Again(), content.Place(0), look)

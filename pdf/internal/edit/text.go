@@ -241,6 +241,7 @@ type Match struct {
 	Page  int          `json:"page"` // from 1
 	Text  string       `json:"text"`
 	Boxes [][4]float64 `json:"boxes"` // left, bottom, right, top in points, one for each line it is on
+	areas []area       // the same, along lines that do not run along an axis
 }
 
 // mostPattern bounds a pattern, and mostMatches what is found.
@@ -442,6 +443,25 @@ func spacedOut(l content.Line) (joined []bool) {
 	return joined
 }
 
+// add adds the place of parts that stand on one line.
+func (m *Match) add(parts []content.Part) {
+	var box content.Rect
+	upright := true
+	for i, p := range parts {
+		b := p.Quad.Bounds()
+		if i == 0 {
+			box = b
+		}
+		box, upright = box.Union(b), upright && p.Quad.Upright()
+	}
+	m.Boxes = append(m.Boxes, rounded(box))
+	if upright {
+		m.areas = append(m.areas, rectArea(rounded(box)))
+	} else {
+		m.areas = append(m.areas, areaOf(content.Around(parts)))
+	}
+}
+
 // found returns the matches on a page; all searches it in every order.
 func found(t *content.Text, re *regexp.Regexp, all bool) (out []Match) {
 	seen := map[string]bool{}
@@ -453,22 +473,18 @@ func found(t *content.Text, re *regexp.Regexp, all bool) (out []Match) {
 			if !exact && i > 0 {
 				i--
 			}
-			var box content.Rect
-			line := -1
-			for ; i < len(f.parts) && f.from[i] < at[1]; i++ {
-				if f.from[i]+len(f.parts[i].Text) <= at[0] {
-					continue
+			for i < len(f.parts) && f.from[i] < at[1] {
+				var parts []content.Part
+				for line := f.line[i]; i < len(f.parts) && f.from[i] < at[1] && f.line[i] == line; i++ {
+					if f.from[i]+len(f.parts[i].Text) > at[0] {
+						parts = append(parts, *f.parts[i])
+					}
 				}
-				b := f.parts[i].Quad.Bounds()
-				if f.line[i] == line {
-					box = box.Union(b)
-					m.Boxes[len(m.Boxes)-1] = rounded(box)
-					continue
+				if len(parts) > 0 {
+					m.add(parts)
 				}
-				line, box = f.line[i], b
-				m.Boxes = append(m.Boxes, rounded(box))
 			}
-			if key := fmt.Sprint(m.Boxes); len(m.Boxes) > 0 && !seen[key] {
+			if key := fmt.Sprint(m.areas); len(m.Boxes) > 0 && !seen[key] {
 				seen[key] = true
 				out = append(out, m)
 			}
