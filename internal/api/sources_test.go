@@ -269,7 +269,9 @@ func (overloaded) Render(context.Context, io.Writer, record.Rendering) (*record.
 	return nil, fmt.Errorf("render: %w", record.ErrOverload)
 }
 
-func (overloaded) Signer(context.Context, record.Space, *record.Template) (string, error) { return "", nil }
+func (overloaded) Signer(context.Context, record.Space, *record.Template) (string, error) {
+	return "", nil
+}
 
 // More documents at once than the server makes are refused with the time to come back.
 func TestOverloadIsToldWithTheTimeToComeBack(t *testing.T) {

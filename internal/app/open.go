@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,19 +64,20 @@ func (p *Preview) Check(ctx context.Context, t *record.Template) ([]record.Probl
 }
 
 // Load reads a template that lies at a path of the operating system's: the file itself, or
-// template.yaml of a folder. What it names is read from the same folder and from nowhere else.
+// template.yaml of a folder. What it names is read from FolderOf and from nowhere else.
 func (p *Preview) Load(ctx context.Context, file string) (*record.Template, error) {
-	if info, err := os.Stat(file); err == nil && info.IsDir() {
-		file = filepath.Join(file, "template.yaml")
-	}
-	if _, err := os.Stat(file); err != nil {
+	info, err := os.Stat(file)
+	if err != nil {
 		return nil, err // which names the path; an error of the engine has the name in the folder alone
 	}
-	root, err := os.OpenRoot(filepath.Dir(file))
+	root, err := os.OpenRoot(cmp.Or(FolderOf(file), "."))
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = root.Close() }()
+	if info.IsDir() {
+		file = filepath.Join(file, "template.yaml")
+	}
 	main := filepath.Base(file)
 	name := strings.TrimSuffix(main, filepath.Ext(main))
 	if name == "template" {
@@ -83,7 +85,35 @@ func (p *Preview) Load(ctx context.Context, file string) (*record.Template, erro
 			name = filepath.Base(filepath.Dir(abs))
 		}
 	}
-	return p.engine.Load(ctx, root.FS(), templateName(name), main)
+	return p.engine.Load(ctx, named{root.FS(), main, file}, templateName(name), main)
+}
+
+// FolderOf returns the folder with the files that a template names: the template itself where it is
+// a folder, that of the file, and for a pipe the current one, "".
+func FolderOf(template string) string {
+	info, err := os.Stat(template)
+	switch {
+	case err == nil && info.IsDir():
+		return template
+	case err == nil && !info.Mode().IsRegular(), strings.HasPrefix(template, "/dev/"):
+		return ""
+	}
+	return filepath.Dir(template)
+}
+
+// named is a folder with a file that the user named: it may be a link or a pipe, others may not
+// lead out of the folder.
+type named struct {
+	fs.FS
+	main, path string
+}
+
+// Open implements fs.FS.
+func (n named) Open(name string) (fs.File, error) {
+	if name == n.main {
+		return os.Open(n.path)
+	}
+	return n.FS.Open(name)
 }
 
 // CheckTemplates checks every template of a configuration's spaces as the server would read it, and

@@ -173,6 +173,7 @@ func TestRender(t *testing.T) {
 		{[]string{"render", "note.yaml", "-d", "wrong.json"}, "", 2, `wrong.json:1:`},
 		{[]string{"render", "note.yaml", "-d", "wrong.json", "--json"}, "", 2, `"path":"nubmer"`},
 		{[]string{"render", "note.yaml", "-d", "nosuch.json"}, "", 2, "nosuch.json"},
+		{[]string{"render", "note.yaml", "-o", strings.Repeat("x", 251) + ".pdf"}, "", 0, ".pdf: 1 page"},
 		{[]string{"render", "note.yaml", "-o", "forms"}, "", 2, "forms is a directory"},
 		{[]string{"render", "note.yaml", "-o", "nosuch/x.pdf"}, "", 2, "write nosuch"},
 		{[]string{"render", "bad.yaml"}, "", 2, `did you mean "text"?`},

@@ -2,23 +2,25 @@ package cli
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"regexp"
 
+	"example.com/quire/internal/app"
 	"example.com/quire/internal/record"
 )
 
 // folder is where the files of a template are, as whoever called names it. A template knows its
 // files by their names in its folder; messages name them so that editors and shells find them.
-type folder string
+type folder struct{ template, dir string }
 
-// folderOf returns the folder of a template, which is a file or a folder.
-func folderOf(template string) folder {
-	if info, err := os.Stat(template); err == nil && info.IsDir() {
-		return folder(template)
+func folderOf(template string) folder { return folder{template, app.FolderOf(template)} }
+
+// path returns the name of a file for messages.
+func (f folder) path(name string) string {
+	if f.dir != f.template && name == filepath.Base(f.template) { // a pipe does not lie in the folder
+		return filepath.Clean(f.template)
 	}
-	return folder(filepath.Dir(template))
+	return filepath.Join(f.dir, name)
 }
 
 // errors puts the folder before the names of the template's files in an error; data is the name of
@@ -46,10 +48,10 @@ var where = regexp.MustCompile(`\((used|declared) at ([^():]+)(:\d+:\d+\))`)
 
 func (f folder) problem(p *record.Problem, data string) {
 	if p.File != "" && p.File != data {
-		p.File = filepath.Join(string(f), p.File)
+		p.File = f.path(p.File)
 	}
 	p.Message = where.ReplaceAllStringFunc(p.Message, func(s string) string {
 		m := where.FindStringSubmatch(s)
-		return "(" + m[1] + " at " + filepath.Join(string(f), m[2]) + m[3]
+		return "(" + m[1] + " at " + f.path(m[2]) + m[3]
 	})
 }

@@ -56,7 +56,7 @@ func whole(w io.Writer, write func(io.Writer) error) error {
 // writeFile writes a file whole or not at all: it gets its name when it is complete. Its
 // permissions are those that the user's umask leaves, as for any file that a program makes.
 func writeFile(name string, write func(io.Writer) error) (err error) {
-	part := filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+"-"+rand.Text())
+	part := filepath.Join(filepath.Dir(name), ".quire-"+rand.Text())      // names may be as long as the system allows
 	f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666) //nolint:gosec // G302: the umask decides
 	if err != nil {
 		// The user knows the name that was asked for, not ours.

@@ -117,3 +117,50 @@ func TestStreamsOnATerminal(t *testing.T) {
 		})
 	}
 }
+
+// TestTemplatesOfPipesAndLinks: a template can be what a shell gives in place of a file, and a link
+// to a file elsewhere. What it names lies in the current folder, or in that of the link.
+func TestTemplatesOfPipesAndLinks(t *testing.T) {
+	const imports = "quire: 1\nname: n\nlang: en\ntitle: T\nimport: [more.yaml]\nbody: [{use: hello}]\n"
+	put(t, map[string]string{
+		"elsewhere/linked.yaml": imports,
+		"folder/more.yaml":      "quire: 1\ncomponents: {hello: {do: [{text: Hello}]}}\n",
+	})
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir("folder")
+	if err := os.Symlink(filepath.Join(dir, "elsewhere", "linked.yaml"), "link.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mkfifo("fifo.yaml", 0o600); err != nil {
+		t.Fatal(err)
+	}
+	piped := func(text string) string {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = r.Close() })
+		if _, err := w.WriteString(text); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprintf("/dev/fd/%d", r.Fd())
+	}
+	go func() { _ = os.WriteFile("fifo.yaml", []byte(imports), 0o600) }()
+	for _, template := range []string{"link.yaml", piped(imports), "fifo.yaml"} {
+		if r := (call{}).run(t.Context(), "template", "check", template); r.code != 0 {
+			t.Errorf("%s: exit status %d: %s", template, r.code, r.err)
+		}
+	}
+	if r := (call{}).run(t.Context(), "render", piped(imports), "-o", "out.pdf"); r.code != 0 {
+		t.Errorf("exit status %d: %s", r.code, r.err)
+	}
+	if r := (call{}).run(t.Context(), "template", "check", piped(imports+"bdoy: []\n")); r.code != 2 || !strings.HasPrefix(r.err, "quire: /dev/fd/") && !strings.HasPrefix(r.err, "/dev/fd/") {
+		t.Errorf("exit status %d: %s", r.code, r.err)
+	}
+}
