@@ -154,7 +154,7 @@ func (e *Engine) editIncremental(ctx context.Context, w io.Writer, d *Document, 
 	}
 	for i, v := range after {
 		if list := forbidden(v); i < len(before) && len(list) > len(forbidden(before[i])) {
-			return &OptionError{Field: "incremental", Got: list[len(list)-1].What, Want: "a change that the signature " + strconv.Quote(v.Field) + " allows"}
+			return &OptionError{Field: "incremental", Got: list[len(list)-1].What, Want: "a change that the signature " + strconv.Quote(v.Field) + " allows; written anew, the file can be changed, and the signature is void"}
 		}
 	}
 	s.Size, s.Pages, s.Claims = p.Size(), d.Pages(), append([]string{}, draft.Claims()...)

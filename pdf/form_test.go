@@ -137,6 +137,54 @@ func TestSignaturesHoldOverMiscountedPages(t *testing.T) {
 	}
 }
 
+// TestSignaturesHoldOverCircularPages: a file that was signed keeps its page tree, even one that is
+// none, by what is appended; what is written anew has a sound one.
+func TestSignaturesHoldOverCircularPages(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, pdf.Config{})
+	a := newAuthority(t)
+	id := a.identity(t, "Ada", ecKey(t, elliptic.P256()))
+	for name, kids := range map[string]string{"circle": "[3 0 R 2 0 R]", "page twice": "[3 0 R 3 0 R]"} {
+		b := []byte("%PDF-1.7\n")
+		var table bytes.Buffer
+		for i, o := range []string{
+			`<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[4 0 R 5 0 R]/SigFlags 3/DA(/Helv 12 Tf 0 g)/DR<</Font<</Helv 6 0 R>>>>>>>>`,
+			`<</Type/Pages/Kids` + kids + `/Count 1>>`,
+			`<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 300]/Annots[4 0 R 5 0 R]/Resources<<>>>>`,
+			`<</Type/Annot/Subtype/Widget/FT/Tx/T(name)/Rect[20 20 200 50]/F 4/P 3 0 R/DA(/Helv 12 Tf 0 g)>>`,
+			`<</Type/Annot/Subtype/Widget/FT/Sig/T(broken)/Rect[0 0 0 0]/F 132/P 3 0 R/V<</Type/Sig/Filter/Adobe.PPKLite/SubFilter/ETSI.CAdES.detached/Contents<00>/ByteRange[0 0 0 0]>>>>`,
+			`<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>`,
+		} {
+			fmt.Fprintf(&table, "%010d 00000 n \n", len(b))
+			b = fmt.Appendf(b, "%d 0 obj\n%s\nendobj\n", i+1, o)
+		}
+		b = fmt.Appendf(b, "xref\n0 7\n0000000000 65535 f \n%strailer\n<</Size 7/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n", table.Bytes(), len(b))
+		one := signed(t, e, b, pdf.SignRequest{Identity: id, Field: "first"})
+		if bytes.Contains(one[len(b):], []byte("/Type/Pages")) {
+			t.Errorf("%s: the page tree of a signed file was replaced", name)
+		}
+		full, _, err := filled(t, e, one, pdf.EditOptions{Incremental: true}, form.Value{Name: "name", Is: []string{"Zoë"}})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for _, file := range [][]byte{full, signed(t, e, full, pdf.SignRequest{Identity: id, Field: "second"})} {
+			for _, v := range a.verdicts(t, e, file) {
+				if v.Field != "broken" && !v.Valid {
+					t.Errorf("%s: %+v", name, v)
+				}
+			}
+		}
+		anew, _, err := filled(t, e, full, pdf.EditOptions{}, form.Value{Name: "name", Is: []string{"Ada"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := pdftest.QPDF(t, pdftest.Write(t, "anew.pdf", anew)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // TestFieldsOfTemplatesAndGoAreTheSame to the byte.
 func TestFieldsOfTemplatesAndGoAreTheSame(t *testing.T) {
 	t.Parallel()

@@ -38,7 +38,7 @@ const span = 1 << 24
 // NewDraft returns the draft of all that a document has.
 func NewDraft(d *Document) *Draft {
 	e := newDraft(d, slices.Clone(d.Pages))
-	if d.circular { // what is written has a tree
+	if d.circular && !e.signed() { // what is written has a tree, but signatures would not hold for another
 		e.pageTree()
 	}
 	return e

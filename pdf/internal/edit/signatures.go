@@ -26,6 +26,11 @@ type signed struct {
 // mostSignatures bounds what is verified of one file.
 const mostSignatures = 64
 
+// signed reports whether a file has a signature.
+func (e *Draft) signed() bool {
+	return slices.ContainsFunc(e.fields(), func(f field) bool { return f.kind == "Sig" && e.dict(f.dict.Get("V")) != nil })
+}
+
 // signatures returns the signatures of a file, in the order of what they cover.
 func (e *Draft) signatures() (out []signed) {
 	for _, f := range e.fields() {

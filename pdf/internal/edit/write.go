@@ -40,7 +40,7 @@ func (e *Draft) Write(ctx context.Context, w io.Writer, o WriteOptions) (cos.Sum
 	if b, ok := w.(*bytes.Buffer); ok {
 		b.Grow(int(min(e.expected(), mostExpected)))
 	}
-	if e.base.miscounted {
+	if e.base.miscounted || e.base.circular {
 		e.pageTree()
 	}
 	c := copier{e: e, to: map[uint32]cos.Ref{}, w: file}
