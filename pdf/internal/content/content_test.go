@@ -136,18 +136,20 @@ func TestTextOfEveryKindOfFont(t *testing.T) {
 func TestIndicesBelongToTheirWords(t *testing.T) {
 	f, resources := fonts(sampleCMap)
 	for name, c := range map[string]struct{ content, want, apart string }{
-		"raised":         {`BT /D 10 Tf 20 30 Td (50 m) Tj /D 6 Tf 4 Ts (2) Tj ET`, "50 m2", "50 m|2"},
-		"lowered":        {`BT /D 10 Tf 20 30 Td (H) Tj /D 6 Tf -2 Ts (2) Tj /D 10 Tf 0 Ts (O is) Tj ET`, "H2O is", "H O is|2"},
-		"before":         {`BT /D 6 Tf 4 Ts 20 30 Td (238) Tj /D 10 Tf 0 Ts (U) Tj ET`, "238U", "238|U"},
-		"ordinal":        {`BT /D 10 Tf 20 30 Td (the 1) Tj /D 6 Tf 4 Ts (st) Tj /D 10 Tf 0 Ts ( day) Tj ET`, "the 1st day", "the 1 day|st"},
-		"over another":   {`BT /D 10 Tf 20 30 Td (SO) Tj /D 6 Tf -2 Ts (4) Tj -6 0 Td 4 Ts ET BT /D 6 Tf 4 Ts 30 30 Td (2-) Tj ET`, "SO42-", "SO 4|2-"},
-		"behind another": {`BT /D 10 Tf 20 30 Td (SO) Tj /D 6 Tf -2 Ts (4) Tj 4 Ts (2-) Tj ET`, "SO42-", "SO 4|2-"},
-		"of an index":    {`BT /D 10 Tf 20 30 Td (2) Tj /D 7 Tf 4 Ts (n) Tj /D 5 Tf 7 Ts (2) Tj ET`, "2n2", "2|n|2"},
-		"drawn later":    {`BT /D 10 Tf 20 30 Td (x) Tj 20 0 Td (y) Tj /D 6 Tf -15 4 Td (2) Tj ET`, "x2 y", "x y|2"},
-		"turned":         {`0.6 0.8 -0.8 0.6 100 0 cm BT /D 10 Tf 20 30 Td (m) Tj /D 6 Tf 4 Ts (2) Tj ET`, "m2", "m|2"},
-		"behind a space": {`BT /D 10 Tf 20 30 Td (m ) Tj /D 6 Tf 4 Ts (2) Tj ET`, "m|2", ""},
-		"far above":      {`BT /D 10 Tf 20 30 Td (m) Tj /D 6 Tf 9 Ts (2) Tj ET`, "2|m", ""},
-		"an initial":     {`BT /D 30 Tf 20 30 Td (T) Tj /D 10 Tf 18 Ts (he) Tj ET`, "T|he", ""},
+		"raised":          {`BT /D 10 Tf 20 30 Td (50 m) Tj /D 6 Tf 4 Ts (2) Tj ET`, "50 m2", "50 m|2"},
+		"lowered":         {`BT /D 10 Tf 20 30 Td (H) Tj /D 6 Tf -2 Ts (2) Tj /D 10 Tf 0 Ts (O is) Tj ET`, "H2O is", "H O is|2"},
+		"before":          {`BT /D 6 Tf 4 Ts 20 30 Td (238) Tj /D 10 Tf 0 Ts (U) Tj ET`, "238U", "238|U"},
+		"ordinal":         {`BT /D 10 Tf 20 30 Td (the 1) Tj /D 6 Tf 4 Ts (st) Tj /D 10 Tf 0 Ts ( day) Tj ET`, "the 1st day", "the 1 day|st"},
+		"over another":    {`BT /D 10 Tf 20 30 Td (SO) Tj /D 6 Tf -2 Ts (4) Tj -6 0 Td 4 Ts ET BT /D 6 Tf 4 Ts 30 30 Td (2-) Tj ET`, "SO42-", "SO 4|2-"},
+		"behind another":  {`BT /D 10 Tf 20 30 Td (SO) Tj /D 6 Tf -2 Ts (4) Tj 4 Ts (2-) Tj ET`, "SO42-", "SO 4|2-"},
+		"of an index":     {`BT /D 10 Tf 20 30 Td (2) Tj /D 7 Tf 4 Ts (n) Tj /D 5 Tf 7 Ts (2) Tj ET`, "2n2", "2|n|2"},
+		"drawn later":     {`BT /D 10 Tf 20 30 Td (x) Tj 20 0 Td (y) Tj /D 6 Tf -15 4 Td (2) Tj ET`, "x2 y", "x y|2"},
+		"turned":          {`0.6 0.8 -0.8 0.6 100 0 cm BT /D 10 Tf 20 30 Td (m) Tj /D 6 Tf 4 Ts (2) Tj ET`, "m2", "m|2"},
+		"several words":   {`BT /D 10 Tf 20 30 Td (to 2) Tj /D 6 Tf 4 Ts (P - 1) Tj /D 10 Tf 0 Ts (. A) Tj ET`, "to 2P - 1. A", "to 2 . A|P - 1"},
+		"that end in one": {`BT /D 10 Tf 20 30 Td (2) Tj /D 7 Tf 2.4 Ts (P) Tj 4 Ts ( - 1) Tj /D 10 Tf 0 Ts (. A) Tj ET`, "2P - 1. A", "2P . A|- 1"},
+		"behind a space":  {`BT /D 10 Tf 20 30 Td (m ) Tj /D 6 Tf 4 Ts (2) Tj ET`, "m|2", ""},
+		"far above":       {`BT /D 10 Tf 20 30 Td (m) Tj /D 6 Tf 9 Ts (2) Tj ET`, "2|m", ""},
+		"an initial":      {`BT /D 30 Tf 20 30 Td (T) Tj /D 10 Tf 18 Ts (he) Tj ET`, "T|he", ""},
 	} {
 		got := textOf(t, f, resources, c.content)
 		if said(got) != c.want {

@@ -19,19 +19,23 @@ const (
 // withIndices returns words with their indices joined to them, and whether there are some.
 func withIndices(words []word) (joined []word, some bool) {
 	for range 4 { // of indices, and behind each other
-		groups := beside(words)
+		groups, on := beside(words)
 		if groups == nil {
 			break
 		}
-		words, some = grouped(words, groups), true
+		words, some = grouped(words, groups, on), true
 	}
 	return words, some
 }
 
-// grouped joins the words of each group. A group has the number of its first word.
-func grouped(words []word, group []int) []word {
+// grouped joins the words of each group, which has the number of its first word, and puts what goes
+// on with an index onto the line of the word that the index belongs to.
+func grouped(words []word, group, on []int) []word {
 	members := make([][]word, len(words))
 	for i, w := range words {
+		if group[i] == i && on[i] > 0 {
+			w.v = words[on[i]-1].v
+		}
 		members[group[i]] = append(members[group[i]], w)
 	}
 	out := words[:0:0]
@@ -58,14 +62,14 @@ func grouped(words []word, group []int) []word {
 }
 
 // beside returns for each word the first of those that it belongs to as their index, or as which
-// they belong to it; nil: there are no indices.
-func beside(words []word) []int {
+// they belong to it, and the word that it is an index of, + 1; nil: there are no indices.
+func beside(words []word) (group, on []int) {
 	smallest, largest := math.Inf(1), 0.0
 	for i := range words {
 		smallest, largest = min(smallest, words[i].size), max(largest, words[i].size)
 	}
 	if !(smallest > 0 && smallest <= mostIndex*largest && largest < math.MaxInt32) {
-		return nil
+		return nil, nil
 	}
 	ends, begins := edges{}, edges{}
 	for i := range words {
@@ -76,7 +80,7 @@ func beside(words []word) []int {
 			}
 		}
 	}
-	var group []int
+	on = make([]int, len(words))
 	first := func(i int) int {
 		for group[i] != i {
 			i = group[i]
@@ -98,6 +102,9 @@ func beside(words []word) []int {
 		before, ok := ends.near(words, s, s.u, func(b *word) float64 { return s.u - b.end })
 		if ok {
 			join(i, before)
+			on[i] = before + 1
+		} else if i > 0 && s.goesOn(&words[i-1]) {
+			on[i] = on[i-1]
 		}
 		if s.spaceAfter {
 			continue
@@ -105,12 +112,24 @@ func beside(words []word) []int {
 		after, goesOn := begins.near(words, s, s.end, func(b *word) float64 { return b.u - s.end })
 		if goesOn && (!ok || math.Abs(words[before].v-words[after].v) < 0.25*words[after].size) {
 			join(i, after)
+			on[i] = after + 1
+		}
+	}
+	for i := len(words) - 2; i >= 0; i-- {
+		if on[i] == 0 && words[i+1].goesOn(&words[i]) {
+			on[i] = on[i+1]
 		}
 	}
 	for i := range group {
 		group[i] = group[group[i]] // numbers only fall, so that of the one before is final
 	}
-	return group
+	return group, on
+}
+
+// goesOn reports whether a word follows another on its baseline, in letters of its size.
+func (w *word) goesOn(o *word) bool {
+	gap := (w.u - o.end) / w.size
+	return w.angle == o.angle && math.Abs(w.v-o.v) < 0.1*w.size && math.Abs(w.size-o.size) < 0.1*w.size && gap > -0.1 && gap < 0.6
 }
 
 // edges finds words by where they begin or end, in squares of the page that grow with their size.
