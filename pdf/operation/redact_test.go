@@ -678,3 +678,49 @@ func TestRedactionOfTurnedTextLeavesItsNeighbours(t *testing.T) {
 		}
 	}
 }
+
+// TestRedactedTextIsInNoMetadata, those of the document or of a part of it, however XML can say it.
+// Pictures of pages go from them always.
+func TestRedactedTextIsInNoMetadata(t *testing.T) {
+	e := engine(t)
+	const word = "Zanzibar"
+	packet := func(attributes, elements string) string {
+		return `<?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">` +
+			`<rdf:Description rdf:about="" xmlns:pdf="http://ns.adobe.com/pdf/1.3/" xmlns:xmp="http://ns.adobe.com/xap/1.0/"` + attributes + `>` + elements + `</rdf:Description></rdf:RDF></x:xmpmeta><?xpacket end="w"?>`
+	}
+	big := packet("", "<pdf:Trapped>"+word+"</pdf:Trapped>")
+	little := []byte("\xff\xfe")
+	for _, c := range utf16be(big) {
+		little = append(little, c)
+	}
+	for i := 3; i < len(little); i += 2 {
+		little[i-1], little[i] = little[i], little[i-1]
+	}
+	for name, xmp := range map[string]string{
+		"an attribute": packet(` xmp:Label="`+word+`"`, ""), "an element": big, "a comment": packet("", "<!-- about "+word+" -->"), "numbers": packet("", "<xmp:Label>&#90;an&#x7A;ibar</xmp:Label>"),
+		"UTF-16, the higher byte first": "\xfe\xff" + string(utf16be(big)), "UTF-16, the lower byte first": string(little), "UTF-16 without a mark": string(utf16be(big)),
+		"pictures": packet("", "<xmp:Label>other</xmp:Label><xmp:Thumbnails><rdf:Alt><rdf:li>Z&#xA;anzibar</rdf:li></rdf:Alt></xmp:Thumbnails>"),
+	} {
+		b := raw(
+			`<</Type/Catalog/Pages 2 0 R/Metadata 4 0 R>>`,
+			`<</Type/Pages/Kids[3 0 R]/Count 1/MediaBox[0 0 300 200]/Resources<</Font<</F<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>/Properties<</M 6 0 R>>>>>>`,
+			`<</Type/Page/Parent 2 0 R/Contents 7 0 R>>`,
+			stream("/Type/Metadata/Subtype/XML", xmp), stream("/Type/Metadata/Subtype/XML", xmp), `<</Metadata 5 0 R>>`,
+			stream("", "/Span/M BDC BT /F 12 Tf 20 150 Td (From "+word+") Tj ET EMC"),
+		)
+		_, out, err := run(t, e, "redact", map[string]string{"text": word}, b)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		text, _ := pdftest.Run(t, "qpdf", "--qdf", "--object-streams=disable", pdftest.Write(t, "out.pdf", out[0]), "-")
+		for _, left := range []string{word, "&#x7A;ibar", "anzibar"} {
+			if strings.Contains(strings.ReplaceAll(text, "\x00", ""), left) {
+				t.Errorf("%s: %q is left", name, left)
+			}
+		}
+		if kept := strings.Contains(text, "<xmp:Label>other"); kept != (name == "pictures") {
+			t.Errorf("%s: other properties are kept: %v", name, kept)
+		}
+	}
+}

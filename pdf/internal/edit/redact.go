@@ -1,10 +1,12 @@
 package edit
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"html"
 	"regexp"
 	"slices"
 	"strconv"
@@ -443,6 +445,10 @@ func (r *Redaction) hidden(e *Draft) {
 	if packet == nil {
 		return
 	}
+	if small := standard.SetXMP(packet, "Thumbnails", ""); len(small) < len(packet) { // pictures of pages
+		packet = small
+		e.setPacket(packet)
+	}
 	if r.in(unescaped(packet)) {
 		packet = standard.SetXMP(packet, "Title", strings.TrimSpace(r.without(standard.XMPTitle(packet))))
 		for _, key := range [...]string{"Author", "Subject", "Keywords"} {
@@ -459,10 +465,45 @@ func (r *Redaction) hidden(e *Draft) {
 	}
 }
 
-// unescaped is the text of XML without its tags.
+// unescaped is the text of an XMP packet: what stands between its tags, in comments and in
+// attributes, but for what is said with the words of the standards.
 func unescaped(b []byte) string {
-	s := regexp.MustCompile(`<[^>]*>`).ReplaceAllString(string(b), " ")
-	return strings.NewReplacer("&lt;", "<", "&gt;", ">", "&quot;", `"`, "&apos;", "'", "&amp;", "&").Replace(s)
+	s := xmlTag.ReplaceAllStringFunc(xmlText(b), func(tag string) string {
+		if strings.HasPrefix(tag, "<!") {
+			return " " + tag + " "
+		}
+		var values strings.Builder
+		for _, m := range xmlAttribute.FindAllStringSubmatch(tag, -1) {
+			value := m[2][1 : len(m[2])-1]
+			if !strings.HasPrefix(m[1], "xmlns") && m[1] != "xml:lang" && m[1] != "rdf:parseType" && value != packetID {
+				values.WriteString(" " + value)
+			}
+		}
+		return values.String() + " "
+	})
+	return html.UnescapeString(s)
+}
+
+// packetID is that of every packet (ISO 16684-1, 7.3.2).
+const packetID = "W5M0MpCehiHzreSzNTczkc9d"
+
+var (
+	xmlTag       = regexp.MustCompile(`(?s)<!--.*?-->|<[^>]*>`)
+	xmlAttribute = regexp.MustCompile(`([^\s=<>"']+)\s*=\s*("[^"]*"|'[^']*')`)
+)
+
+// xmlText returns XML in UTF-8, which may be in UTF-16 (ISO 16684-1, 7.1).
+func xmlText(b []byte) string {
+	if len(b) < 2 || b[0] != 0 && b[1] != 0 && !bytes.HasPrefix(b, []byte("\xff\xfe")) && !bytes.HasPrefix(b, []byte("\xfe\xff")) {
+		return string(b)
+	}
+	if b[0] == 0xff || b[1] == 0 { // the lower byte first
+		b = bytes.Clone(b)
+		for i := 1; i < len(b); i += 2 {
+			b[i-1], b[i] = b[i], b[i-1]
+		}
+	}
+	return utf16Text(bytes.TrimPrefix(b, []byte("\xfe\xff")))
 }
 
 // in reports whether text has what must not be.
@@ -492,6 +533,7 @@ func (r *Redaction) without(s string) string {
 // sweep takes text out of every string that the catalog leads to, and private data out of every
 // dictionary.
 func (r *Redaction) sweep(e *Draft) {
+	packet := refOf(e.catalog().Get("Metadata")) // which is kept
 	var change func(o cos.Object) (cos.Object, bool)
 	change = func(o cos.Object) (cos.Object, bool) {
 		switch v := o.(type) {
@@ -515,8 +557,8 @@ func (r *Redaction) sweep(e *Draft) {
 			}
 		case cos.Dict:
 			var out cos.Dict
-			for _, key := range [...]cos.Name{"PieceInfo", "AF", "RichMediaContent", "EF"} {
-				if v.Get(key) != nil {
+			for _, key := range [...]cos.Name{"PieceInfo", "AF", "RichMediaContent", "EF", "Metadata"} {
+				if x := v.Get(key); x != nil && (key != "Metadata" || packet.IsZero() || refOf(x) != packet) {
 					v = with(v, key, nil)
 					out = v
 				}
@@ -534,17 +576,9 @@ func (r *Redaction) sweep(e *Draft) {
 				return out, true
 			}
 		case *stream:
-			d := v.dict
-			if d.Get("Metadata") != nil {
-				d = with(d, "Metadata", nil)
-			}
-			x, ok := change(d)
-			if ok || len(d) != len(v.dict) {
+			if x, ok := change(v.dict); ok {
 				s := *v
-				s.dict = d
-				if ok {
-					s.dict, _ = x.(cos.Dict)
-				}
+				s.dict, _ = x.(cos.Dict)
 				return &s, true
 			}
 		}
