@@ -470,3 +470,75 @@ func TestFillLeavesTheValuesOfItsCaller(t *testing.T) {
 		t.Errorf("the values are %v", values)
 	}
 }
+
+// TestFieldsOfMergedFormsLookAsInTheirFile: fonts of one name stay apart, and what a form says of all
+// its fields holds for those of the other no more.
+func TestFieldsOfMergedFormsLookAsInTheirFile(t *testing.T) {
+	e := engine(t)
+	typed := func(name, font, of, field string) []byte {
+		return raw(
+			`<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[4 0 R 5 0 R]`+of+`/DR<</Font<</F1 8 0 R/Same 9 0 R>>>>>>>>`,
+			`<</Type/Pages/Kids[3 0 R]/Count 1/MediaBox[0 0 200 200]>>`,
+			`<</Type/Page/Parent 2 0 R/Annots[4 0 R 6 0 R 7 0 R]>>`,
+			`<</T(`+name+`)/FT/Tx/Type/Annot/Subtype/Widget/P 3 0 R/Rect[10 10 190 30]`+field+`>>`,
+			`<</T(kids `+name+`)/FT/Tx/Kids[6 0 R]>>`,
+			`<</Parent 5 0 R/Type/Annot/Subtype/Widget/P 3 0 R/Rect[10 40 190 60]/DA(0 g\n/F1 10 Tf)>>`,
+			`<</Type/Annot/Subtype/FreeText/P 3 0 R/Rect[10 70 190 90]/DA(/F1 10 Tf)/Contents(x)>>`,
+			`<</Type/Font/Subtype/Type1/BaseFont/`+font+`>>`,
+			`<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding<</Type/Encoding/Differences[0/A]>>>>`,
+		)
+	}
+	a := typed("a", "Times-Roman", "/Q 2/DA(/F1 12 Tf)", "")
+	b := typed("b", "Courier", "/DA(/F1 12 Tf)", "")
+	c := typed("c", "Courier", "/Q 1", "/DA(/F1 0 Tf /Same 9 Tf)")
+	_, out, err := run(t, e, "merge", nil, a, b, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _ := pdftest.Run(t, "qpdf", "--qdf", "--object-streams=disable", pdftest.Write(t, "merged.pdf", out[0]), "-")
+	fonts := strings.Join(regexp.MustCompile(`/(\S+) \d+ 0 R`).FindAllString(between(text, "/DR <<", ">>"), -1), " ")
+	if fonts = regexp.MustCompile(` \d+ 0 R`).ReplaceAllString(fonts, ""); fonts != "/F1 /F1-2 /F1-3 /Same" && fonts != "/F1 /Same /F1-2 /F1-3" {
+		t.Errorf("the fonts of the form are %s", fonts)
+	}
+	for what, n := range map[string]int{
+		"/DA (0 g /F1-2 10 Tf)": 1, "/DA (/F1-2 10 Tf)": 1, "/DA (0 g /F1-3 10 Tf)": 1, "/DA (/F1-3 10 Tf)": 1, "/DA (/F1-3 0 Tf /Same 9 Tf)": 1,
+	} {
+		if got := strings.Count(text, what); got != n {
+			t.Errorf("%q: %d times, want %d", what, got, n)
+		}
+	}
+	_, filled, err := fill(t, e, out[0], `{"a": "AAA", "b": "BBB", "kids b": "CCC", "c": "DDD"}`, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, err := open(t, e, filled, "").Text(t.Context(), pdf.TextOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, p := range pages {
+		for _, l := range p.Lines {
+			for _, w := range l.Words {
+				where := "middle"
+				if w.Box[0] < 30 {
+					where = "left"
+				} else if w.Box[2] > 170 {
+					where = "right"
+				}
+				got[w.Text] = w.Font + " " + where
+			}
+		}
+	}
+	for text, want := range map[string]string{"AAA": "LiberationSerif right", "BBB": "LiberationMono left", "CCC": "LiberationMono left", "DDD": "LiberationSans middle"} {
+		if got[text] != want {
+			t.Errorf("%s: %q, want %q", text, got[text], want)
+		}
+	}
+}
+
+// between is what stands behind one text, up to another.
+func between(s, from, to string) string {
+	_, s, _ = strings.Cut(s, from)
+	s, _, _ = strings.Cut(s, to)
+	return s
+}
