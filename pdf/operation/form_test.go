@@ -471,8 +471,8 @@ func TestFillLeavesTheValuesOfItsCaller(t *testing.T) {
 	}
 }
 
-// TestFieldsOfMergedFormsLookAsInTheirFile: fonts of one name stay apart, and what a form says of all
-// its fields holds for those of the other no more.
+// TestFieldsOfMergedFormsLookAsInTheirFile: fonts of one name stay apart, and what a form says of
+// all its fields holds for those of the other no more.
 func TestFieldsOfMergedFormsLookAsInTheirFile(t *testing.T) {
 	e := engine(t)
 	typed := func(name, font, of, field string) []byte {

@@ -224,9 +224,9 @@ func WithoutClaims(packet []byte, claims ...string) []byte {
 	return packet
 }
 
-// SetXMP returns an XMP packet with one property replaced: Title, Author, Subject, Keywords or, only
-// to be removed, Thumbnails. An empty value removes it. Everything else in the packet is kept. It
-// relies on its prefixes, as [XMPClaims] does.
+// SetXMP returns an XMP packet with one property replaced: Title, Author, Subject, Keywords or,
+// only to be removed, Thumbnails. An empty value removes it. Everything else in the packet is kept.
+// It relies on its prefixes, as [XMPClaims] does.
 func SetXMP(packet []byte, key, value string) []byte {
 	x := &xmp{}
 	var names []string
