@@ -327,6 +327,9 @@ func TestVeraPDF(t *testing.T) {
 	for _, ids := range carrying {
 		put(fmt.Sprintf("files %v", ids), ids, carrier(t, ids))
 	}
+	for _, ids := range claimable {
+		put(fmt.Sprintf("rules %v", ids), ids, lineRules(t, e, pdf.RenderOptions{Standards: ids, Time: frozen, DocumentID: "id-1"}))
+	}
 	for _, ids := range claimable[:2] {
 		body, err := markdownSample(t, e, markdownData, pdf.RenderOptions{Standards: ids, Time: frozen})
 		if err != nil {

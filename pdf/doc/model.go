@@ -620,11 +620,16 @@ type Image struct {
 	From   Origin // for diagnostics
 }
 
-// Rule is a horizontal line across the whole width.
+// Rule is a horizontal line.
 type Rule struct {
 	Block
-	Thickness Length // 0: 0.5 pt
-	Color     Color  // none: black
+	Thickness Length    // 0: 0.5 pt
+	Color     Color     // none: black
+	Dash      [2]Length // lengths of a dash and of the gap after it; none: solid
+	// Width is a fixed width or a percentage of the width there is, the default, and Align the
+	// place of a narrower line: AlignLeft, AlignRight, AlignCenter, or AlignStart.
+	Width Width
+	Align Align
 }
 
 // Spacer is empty space. It vanishes at the end of a page.

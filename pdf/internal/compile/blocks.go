@@ -277,8 +277,8 @@ func (c *compiler) commonKeys(b *blockSource) {
 			continue
 		}
 		hint := ""
-		if b.kind == "rule" && key == "color" {
-			hint = "write rule: {color: ...}"
+		if b.kind == "rule" && language()["rule"].get(key) != nil {
+			hint = "write rule: {" + key + ": ...}"
 		}
 		c.bad(o.n.Key(key), o.path, codeWrong, hint, "%q changes nothing of %s", key, b.kind)
 		o.told = append(o.told, key)
@@ -551,6 +551,21 @@ func (c *compiler) boxBlock(b *blockSource) block {
 	return n
 }
 
+// partWidth reads a width that is all or a part of what there is.
+func (c *compiler) partWidth(n *strictyaml.Node, path, what string) doc.Width {
+	w := c.width(n, path)
+	if w.Kind == doc.WidthFraction && n.IsScalar() && w.Value > 0 {
+		c.bad(n, path, codeWrong, "write 100%", "%s shares its width with nothing", what)
+	}
+	return w
+}
+
+// placeInWidth reads where something stands that is narrower than its place.
+func (c *compiler) placeInWidth(n *strictyaml.Node, path string) doc.Align {
+	i, _ := c.choice(n, path, "left", "right", "center")
+	return [...]doc.Align{doc.AlignLeft, doc.AlignRight, doc.AlignCenter}[i]
+}
+
 // turn reads how content is turned.
 func (c *compiler) turn(n *strictyaml.Node, path string) doc.Turn {
 	t := doc.Turn(c.integer(n, path, int(doc.TurnLeft), int(doc.TurnRight)))
@@ -566,6 +581,14 @@ func (c *compiler) ruleBlock(b *blockSource) block {
 		o := b.fields
 		mayHave(o, "thickness", &n.out.Thickness, c.lengthFrom(1))
 		mayHave(o, "color", &n.out.Color, c.color)
+		mayHave(o, "dash", &n.out.Dash, c.dash)
+		if v := o.get("width"); v != nil {
+			n.out.Width = c.partWidth(v, o.at("width"), "a rule")
+			if n.out.Width.Kind == doc.WidthAuto {
+				c.bad(v, o.at("width"), codeWrong, "as in 40mm or 50%", "a rule has no content that gives it a width")
+			}
+		}
+		mayHave(o, "align", &n.out.Align, c.placeInWidth)
 	}
 	n.common = b.done()
 	return n

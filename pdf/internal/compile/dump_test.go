@@ -189,7 +189,7 @@ func (w *dumper) node(n doc.Node) {
 	case *doc.Image:
 		w.line("image %s %d bytes alt %q decorative %v %dx%d fit %d link %q%s", n.Name, len(n.Data), n.Alt, n.Decorative, n.Width, n.Height, n.Fit, n.Link, common)
 	case *doc.Rule:
-		w.line("rule %d %08x%s", n.Thickness, uint32(n.Color), common)
+		w.line("rule %d %08x dash %d width %v align %d%s", n.Thickness, uint32(n.Color), n.Dash, n.Width, n.Align, common)
 	case *doc.Spacer:
 		w.line("spacer %d%s", n.Height, common)
 	case *doc.PageBreak:

@@ -311,8 +311,9 @@ place
 rule
  thickness length
  color color
- dash- any
- width- any
+ dash [length]
+ width width
+ align 'left' | 'right' | 'center'
 markdown
  level int=1..9
 image

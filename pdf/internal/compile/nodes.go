@@ -163,7 +163,9 @@ func (n *ruleNode) emit(r *render, out sink) error {
 	if err != nil {
 		return err
 	}
-	return out(&doc.Rule{Block: b, Thickness: n.out.Thickness, Color: n.out.Color})
+	made := n.out
+	made.Block = b
+	return out(&made)
 }
 
 type spacerNode struct {

@@ -27,15 +27,9 @@ func (c *compiler) tableBlock(b *blockSource) block {
 		t.foot = c.rows(t, v, o.at("foot"), partFoot)
 	}
 	if v := o.get("width"); v != nil {
-		t.out.Width = c.width(v, o.at("width"))
-		if t.out.Width.Kind == doc.WidthFraction {
-			c.bad(v, o.at("width"), codeWrong, "write 100%", "a table shares its width with nothing")
-		}
+		t.out.Width = c.partWidth(v, o.at("width"), "a table")
 	}
-	if v := o.get("align"); v != nil {
-		i, _ := c.choice(v, o.at("align"), "left", "right", "center")
-		t.out.Align = [...]doc.Align{doc.AlignLeft, doc.AlignRight, doc.AlignCenter}[i]
-	}
+	mayHave(o, "align", &t.out.Align, c.placeInWidth)
 	if v := o.get("header-repeat"); v != nil {
 		t.out.HeadOnce = !c.flag(v, o.at("header-repeat"))
 	}

@@ -188,14 +188,14 @@ func (b space) split(a doc.Length, _ bool) (block, block) { return space{min(b.h
 
 // line is a horizontal rule.
 type line struct {
-	w, thick doc.Length
-	color    doc.Color
+	dx, w doc.Length
+	doc.Line
 }
 
-func (b line) size() doc.Length                          { return b.thick }
+func (b line) size() doc.Length                          { return b.Width }
 func (b line) baseline() (doc.Length, bool)              { return 0, false }
 func (b line) split(a doc.Length, _ bool) (block, block) { return whole(b, a) }
-func (b line) draw(p *painter, x, y doc.Length)          { p.rule(x, y, b.w, b.thick, b.color) }
+func (b line) draw(p *painter, x, y doc.Length)          { p.line(x+b.dx, y, b.w, b.Width, b.Line) }
 
 // whole splits what cannot be split.
 func whole(b block, avail doc.Length) (block, block) {

@@ -98,6 +98,31 @@ func (en env) align() doc.Align {
 	}
 }
 
+// part returns the place and the width of what takes a part of the width of en: all of it, unless
+// w is a length or a share.
+func (en env) part(w doc.Width, align doc.Align, what string, src *doc.Source) (dx, wide doc.Length, err error) {
+	wide = en.width
+	switch w.Kind {
+	case doc.WidthFixed:
+		wide = w.Value
+	case doc.WidthPercent:
+		wide = en.width * w.Value / (100 * 1024)
+	}
+	if wide > en.width {
+		return 0, 0, failed(at(src, "L306", "%s is %s wide in a place of %s", what, mm(wide), mm(en.width)))
+	}
+	if align == doc.AlignStart && text.RightToLeft(en.lang) {
+		align = doc.AlignRight
+	}
+	switch align {
+	case doc.AlignRight:
+		dx = en.width - wide
+	case doc.AlignCenter:
+		dx = (en.width - wide) / 2
+	}
+	return dx, wide, nil
+}
+
 // narrow is en with less width in the same room.
 func (en env) narrow(by doc.Length) env {
 	en.width -= by
@@ -355,10 +380,12 @@ func (m *maker) entry(n doc.Node, en env) (e entry, err error) {
 	case *button:
 		e.b, el, err = m.widget(n, en)
 	case *doc.Rule:
-		e.b = line{w: en.width, thick: n.Thickness, color: n.Color}
+		l := line{Line: doc.Line{Width: n.Thickness, Color: n.Color, Dash: n.Dash}}
 		if n.Thickness <= 0 {
-			e.b = line{w: en.width, thick: doc.Pt / 2, color: n.Color}
+			l.Width = doc.Pt / 2
 		}
+		l.dx, l.w, err = en.part(n.Width, n.Align, "the rule", n.Src)
+		e.b = l
 		if spaced {
 			e.before, e.after = m.halfLine(en.style)/2, m.halfLine(en.style)/2
 		}

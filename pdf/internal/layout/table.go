@@ -64,7 +64,8 @@ func (m *maker) table(n *doc.Table, en env) (*table, error) {
 	if n.Style != nil {
 		t.en.style = m.derive(n.Style, derivedPlain)
 	}
-	if err := t.place(); err != nil {
+	var err error
+	if t.dx, t.en.width, err = t.en.part(n.Width, n.Align, "the table", t.src); err != nil {
 		return nil, err
 	}
 	switch {
@@ -99,32 +100,6 @@ func (m *maker) table(n *doc.Table, en env) (*table, error) {
 	}
 	t.open, t.faces = m.mem.ints.Take(len(n.Columns)), m.mem.columnFaces.Take(len(n.Columns))
 	return t, nil
-}
-
-// place gives the table its width and its place in that of what is around.
-func (t *table) place() error {
-	whole, wide := t.en.width, t.en.width
-	switch w := t.n.Width; w.Kind {
-	case doc.WidthFixed:
-		wide = w.Value
-	case doc.WidthPercent:
-		wide = whole * w.Value / (100 * 1024)
-	}
-	if wide > whole {
-		return failed(at(t.src, "L306", "the table is %s wide in a place of %s", mm(wide), mm(whole)))
-	}
-	align := t.n.Align
-	if align == doc.AlignStart && text.RightToLeft(t.en.lang) {
-		align = doc.AlignRight
-	}
-	switch align {
-	case doc.AlignRight:
-		t.dx = whole - wide
-	case doc.AlignCenter:
-		t.dx = (whole - wide) / 2
-	}
-	t.en.width = wide
-	return nil
 }
 
 // headRows are the rows printed at the top: that of the columns' heads, if any,
