@@ -96,6 +96,10 @@ func (c *compiler) lines(n *strictyaml.Node, path string, within []string) *doc.
 	if !bySide {
 		g = doc.Lattice(c.lineOf(o))
 	}
+	if k := o.n.Key("radius"); k != nil {
+		c.bad(k, path, codeKey, "a box has it beside its border, as in box: {border: hairline, radius: 2mm}", "unknown key %q", "radius")
+		o.told = append(o.told, "radius")
+	}
 	for _, k := range lineKeys {
 		if bySide && o.n.Key(k) != nil {
 			c.bad(o.n.Key(k), path, codeKey, "write all: {"+k+": ...}", "%q together with lines of single sides", k)

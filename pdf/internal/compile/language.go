@@ -141,8 +141,6 @@ a border
  bottom <a line of a border> | 'hairline' | 'none'
  left <a line of a border> | 'hairline' | 'none'
  + a line of a border
- radius- any
- style- any
 a border of a table
  rows <a line of a border> | 'hairline' | 'none'
  columns <a line of a border> | 'hairline' | 'none'
