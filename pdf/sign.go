@@ -338,11 +338,11 @@ func (e *Engine) whileRendering(ctx context.Context, r SignRequest, o *RenderOpt
 	if err != nil {
 		return nil, err
 	}
-	s := r.signature()
+	s, kept := r.signature(), o.Signature
 	return &emit.Signature{
 		Field: r.Field, Dict: s.Dict(), Certify: r.Certify != NoCertification, Shown: r.shown(),
 		By: &cos.Signature{Hash: r.Identity.Hash(), Room: room, Sign: func(digest []byte) (cms []byte, err error) {
-			if cms = o.Signature; cms != nil {
+			if cms = kept; cms != nil {
 				err = stillValid(cms, digest)
 			} else {
 				cms, err = signedBy(ctx, r.Identity, digest)
