@@ -86,6 +86,9 @@ func (b *Builder) Background(r Running) *Builder {
 	return b
 }
 
+// Shape appends a shape. alt is the alternative text; empty: it is an artifact.
+func (b *Builder) Shape(s Shape, alt string) *Builder { return b.Add(s.Image(alt)) }
+
 // Sign asks for a signature.
 func (b *Builder) Sign(s Signing) *Builder {
 	b.doc.Signing = &s

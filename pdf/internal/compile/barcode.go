@@ -52,7 +52,7 @@ func (c *compiler) barcodeBlock(b *blockSource) block {
 			n.id = c.spanID(n.value.parts)
 		}
 	}
-	n.alt, n.out.Alt, n.out.Decorative = c.alternative(b)
+	n.alt, n.out.Alt, n.out.Decorative = c.alternative(b, b.common)
 	for _, l := range []struct {
 		key string
 		to  *doc.Length

@@ -36,7 +36,7 @@ func kinds() []kind {
 		{"section", (*compiler).sectionBlock, true},
 		{"toc", (*compiler).tocBlock, true},
 		{"place", (*compiler).placeBlock, true},
-		{"shape", nil, true},
+		{"shape", (*compiler).shapeBlock, true},
 		{"chart", nil, true},
 		{"svg", (*compiler).imageBlock, false},
 		{"field", (*compiler).fieldBlock, false},
@@ -246,7 +246,7 @@ func inert(kind string) []string {
 		})
 	case "rule", "spacer":
 		return append([]string{"align", "lang", "keep-together", "artifact"}, withoutText...)
-	case "image", "svg":
+	case "image", "svg", "shape":
 		return append([]string{"keep-together"}, withoutText...)
 	case "list":
 		return []string{"indent", "margin-left", "margin-right"}

@@ -178,6 +178,7 @@ var kindSamples = map[string]string{
 	"image":      `{image: wide.png, alt: a, width: 40mm, @}`,
 	"svg":        `{svg: wide.png, alt: a, width: 40mm, @}`,
 	"field":      `{field: text, name: f, label: AVA117, value: AVA117, @}`,
+	"shape":      `{shape: {rect: [40mm, 10mm], alt: a}, @}`,
 	"signature":  `{signature: f, alt: a, width: 60mm, height: 20mm, @}`,
 	"barcode":    `{barcode: code128, value: AVA117, alt: a, @}`,
 	"spacer":     `{spacer: 9mm, @}`,
@@ -210,7 +211,7 @@ func TestNoKeyOfABlockIsWithoutEffect(t *testing.T) {
 		"field name": "", "field label": "", "field value": "", "field options": "", "field editable": "", "field multiple": "", "field round": "", "field max": "", "field comb": "",
 		"field password": "", "field caption": "none", "field required": "true", "field read-only": "true", "field multiline": "true", "field fit": "true",
 		"barcode value": "", "barcode alt": "", "image alt": "", "svg alt": "", "image decorative": "", "svg decorative": "", "barcode decorative": "",
-		"image artifact": "", "svg artifact": "", "barcode artifact": "", "image fit": "", "svg fit": "", "image dpi-max": "", "svg dpi-max": "", "barcode size": "20mm", "barcode module": "1mm", "barcode ecc": "",
+		"image artifact": "", "shape artifact": "", "svg artifact": "", "barcode artifact": "", "image fit": "", "svg fit": "", "image dpi-max": "", "svg dpi-max": "", "barcode size": "20mm", "barcode module": "1mm", "barcode ecc": "",
 		"barcode hri": "off", "use with": "{p: given}", "use slots": "{s: given}", "switch cases": "", "switch else": "", "slot empty": "",
 		"slot if": "", "heading bookmark": "true", "image width": "", "svg width": "", "heading size": "15pt", "heading weight": "400",
 		"image height": "5mm", "svg height": "5mm", "markdown level": "", "toc levels": "",
@@ -388,6 +389,14 @@ func effectCases() (all []effectCase) {
 	add("place", page("", 1, "{place: {x: 10mm, y: 10mm, width: 60mm, do: [{box: {background: \"#dddddd\", do: [{text: a}]}}], @}}"), "height", "1mm", "layer", "over", "rotate", "90")
 	add("rule", page("", 1, "{rule: {@}}"), "thickness", "2pt", "color", `"#a01020"`, "dash", "[2pt, 1pt]", "width", "40mm")
 	add("rule", page("", 1, "{rule: {width: 50%, @}}"), "align", "right")
+	shape := page("", 1, "{shape: {rect: [40mm, 20mm], decorative: true, @}}")
+	add("shape", shape, "radius", "3mm", "fill", `"#eef1f7"`, "thickness", "3pt", "color", `"#a01020"`, "dash", "[2pt, 1pt]")
+	add("shape", page("", 1, "{shape: {decorative: true, @}}"), "line", "[20mm, 0mm]", "rect", "[20mm, 9mm]", "ellipse", "[20mm, 9mm]")
+	add("shape", page("", 1, "{shape: {width: 20mm, height: 9mm, decorative: true, @}}"), "path", "M0 0 L9 9")
+	add("shape", page("", 1, "{shape: {path: M0 0 L9 9, height: 9mm, decorative: true, @}}"), "width", "20mm")
+	add("shape", page("", 1, "{shape: {path: M0 0 L9 9, width: 9mm, decorative: true, @}}"), "height", "20mm")
+	add("shape", page("", 1, "{shape: {rect: [20mm, 9mm], @}}"), "alt", "a", "decorative", "true")
+	add("shape", page("", 1, "{shape: {rect: [20mm, 9mm]}, @}"), "artifact", "true")
 	add("markdown", page("", 1, `{markdown: "# a\n\nb", @}`), "level", "2")
 	add("image", page("", 1, "{image: wide.png, @}"), "alt", "a", "decorative", "true", "artifact", "true")
 	add("image", page("", 1, "{image: wide.png, alt: a, @}"), "width", "30mm", "height", "20mm", "dpi-max", "20")

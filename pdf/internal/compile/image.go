@@ -21,7 +21,7 @@ func (c *compiler) imageBlock(b *blockSource) block {
 	o := b.common
 	n := &imageNode{}
 	c.imageSource(b, n)
-	n.alt, n.out.Alt, n.out.Decorative = c.alternative(b)
+	n.alt, n.out.Alt, n.out.Decorative = c.alternative(b, o)
 	mayHave(o, "width", &n.out.Width, c.lengthFrom(1))
 	mayHave(o, "height", &n.out.Height, c.lengthFrom(1))
 	if v := o.get("fit"); v != nil {
@@ -37,10 +37,9 @@ func (c *compiler) imageBlock(b *blockSource) block {
 	return n
 }
 
-// alternative reads what stands for a figure where it cannot be seen: `alt`, a text that may need
-// data, or `decorative: true`; one of them must be there.
-func (c *compiler) alternative(b *blockSource) (text *plainText, fixed string, decorative bool) {
-	o := b.common
+// alternative reads what stands for a figure where it cannot be seen, from o: `alt`, a text that may
+// need data, or `decorative: true`; one of them must be there.
+func (c *compiler) alternative(b *blockSource, o *object) (text *plainText, fixed string, decorative bool) {
 	alt := o.get("alt")
 	if c.artifact {
 		for _, key := range [...]string{"alt", "decorative"} {
@@ -62,7 +61,7 @@ func (c *compiler) alternative(b *blockSource) (text *plainText, fixed string, d
 	mayHave(o, "decorative", &decorative, c.flag)
 	switch {
 	case alt == nil && !decorative:
-		c.bad(o.n.Key(b.kind), b.path, codeNoAlt, "add alt: or decorative: true", "no alt text")
+		c.bad(b.common.n.Key(b.kind), b.path, codeNoAlt, "add alt: or decorative: true", "no alt text")
 		c.list[len(c.list)-1].Clause = altClause
 	case alt != nil && decorative:
 		c.bad(alt, o.at("alt"), codeWrong, "", "a decorative %s has no alt text", b.kind)

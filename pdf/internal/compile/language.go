@@ -312,6 +312,20 @@ rule
  dash [length]
  width width
  align 'left' | 'right' | 'center'
+shape
+ line [length]
+ rect [length]
+ ellipse [length]
+ path word
+ width length
+ height length
+ radius length
+ fill paint
+ thickness length
+ color paint
+ dash [length]
+ alt text
+ decorative flag
 markdown
  level int=1..9
 image

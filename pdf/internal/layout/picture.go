@@ -34,6 +34,10 @@ func (m *maker) image(n *doc.Image, en env) (block, *tag.Elem, error) {
 	if n.Width == 0 && n.Height == 0 && w > en.width {
 		w, h = en.width, en.width*ih/iw
 	}
+	// Sums of lengths that are rounded may differ by some 1/1024 point.
+	if w > en.width && w-en.width <= doc.Pt/100 && en.width > 0 {
+		w, h = en.width, en.width*ih/iw
+	}
 	if w > en.width && en.width > 0 {
 		m.warnings = append(m.warnings, warning(at(n.Src, "L304", "image %s is %s wide in a place of %s and was made smaller", n.Name, mm(w), mm(en.width))))
 		if f := item.Full; f != nil {
