@@ -293,13 +293,14 @@ func asked(ctx context.Context, s *doc.Signing, o *RenderOptions) (*SignRequest,
 	var err error
 	switch {
 	case o.Signature != nil:
-		if made, err := sign.Parse(o.Signature); err != nil {
+		made, err := sign.Parse(o.Signature)
+		if err != nil {
 			return nil, signing(err)
-		} else if made.Token != nil {
-			return nil, wrong("", "the signature that was kept is of level B-T, which cannot be written again")
-		} else {
-			id = made.Identity()
 		}
+		if made.Token != nil {
+			return nil, wrong("", "the signature that was kept is of level B-T, which cannot be written again")
+		}
+		id = made.Identity()
 	case o.Signers == nil:
 		return nil, wrong("", "the document is to be signed by %q, and there are no signers", s.Signer)
 	default:

@@ -49,9 +49,12 @@ func (n *noting) needs(d *record.Document) []record.Hash {
 // echo is a renderer whose file is its input, in several writes.
 type echo struct{}
 
-func (echo) Version() string                                                        { return "echo" }
+func (echo) Version() string { return "echo" }
+
 func (echo) Signer(context.Context, record.Space, *record.Template) (string, error) { return "", nil }
-func (echo) DocumentIDs(io.Reader) ([]record.Hash, error)                           { return nil, nil }
+
+func (echo) DocumentIDs(io.Reader) ([]record.Hash, error) { return nil, nil }
+
 func (echo) Render(_ context.Context, w io.Writer, r record.Rendering) (*record.Rendered, error) {
 	text := fmt.Sprintf("%s %s %s", r.Document, r.Time, r.Data)
 	for i := 0; i < len(text); i += 40 {

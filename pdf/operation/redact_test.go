@@ -689,10 +689,7 @@ func TestRedactedTextIsInNoMetadata(t *testing.T) {
 			`<rdf:Description rdf:about="" xmlns:pdf="http://ns.adobe.com/pdf/1.3/" xmlns:xmp="http://ns.adobe.com/xap/1.0/"` + attributes + `>` + elements + `</rdf:Description></rdf:RDF></x:xmpmeta><?xpacket end="w"?>`
 	}
 	big := packet("", "<pdf:Trapped>"+word+"</pdf:Trapped>")
-	little := []byte("\xff\xfe")
-	for _, c := range utf16be(big) {
-		little = append(little, c)
-	}
+	little := append([]byte("\xff\xfe"), utf16be(big)...)
 	for i := 3; i < len(little); i += 2 {
 		little[i-1], little[i] = little[i], little[i-1]
 	}

@@ -53,8 +53,10 @@ func (c *compiler) shapeBlock(b *blockSource) block {
 		key, of string
 		has     bool
 	}{
-		{"radius", "a rectangle", n.shape.Kind == doc.ShapeRect}, {"fill", "a shape that is no line", n.shape.Kind != doc.ShapeLine},
-		{"width", "a path", n.shape.Kind == doc.ShapePath}, {"height", "a path", n.shape.Kind == doc.ShapePath},
+		{"radius", "a rectangle", n.shape.Kind == doc.ShapeRect},
+		{"fill", "a shape that is no line", n.shape.Kind != doc.ShapeLine},
+		{"width", "a path", n.shape.Kind == doc.ShapePath},
+		{"height", "a path", n.shape.Kind == doc.ShapePath},
 	} {
 		if v := o.n.Get(x.key); v != nil && !x.has && found > 0 {
 			c.bad(o.n.Key(x.key), o.at(x.key), codeWrong, "", "%q is a key of %s", x.key, x.of)
