@@ -31,7 +31,8 @@ const (
 	ShapePath
 )
 
-// Image returns the shape as a drawing. alt is the alternative text; empty: the shape is an artifact.
+// Image returns the shape as a drawing. alt is the alternative text; empty: the shape is an
+// artifact.
 func (s Shape) Image(alt string) *Image {
 	if s.Kind == ShapeLine {
 		if s.Fill = 0; s.Line.Width == 0 {

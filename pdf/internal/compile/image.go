@@ -37,8 +37,8 @@ func (c *compiler) imageBlock(b *blockSource) block {
 	return n
 }
 
-// alternative reads what stands for a figure where it cannot be seen, from o: `alt`, a text that may
-// need data, or `decorative: true`; one of them must be there.
+// alternative reads what stands for a figure where it cannot be seen, from o: `alt`, a text that
+// may need data, or `decorative: true`; one of them must be there.
 func (c *compiler) alternative(b *blockSource, o *object) (text *plainText, fixed string, decorative bool) {
 	alt := o.get("alt")
 	if c.artifact {
