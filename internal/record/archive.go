@@ -45,20 +45,34 @@ func (a *Archive) keepInputs(ctx context.Context, j *job) error {
 	return nil
 }
 
-// signature reads back the signature of a document, by its receipt; nil: it is not signed.
-func (a *Archive) signature(ctx context.Context, signer string, receipt []byte) ([]byte, error) {
+// signature reads back the signature of a document, which its stored receipt names: the hash in
+// another receipt is that of any blob. nil: it is not signed.
+func (a *Archive) signature(ctx context.Context, space Space, id Hash, signer string) ([]byte, error) {
 	if signer == "" {
 		return nil, nil
 	}
-	r, _, err := ParseReceipt(receipt)
+	h, err := a.signatureHash(ctx, space, id)
 	if err != nil {
 		return nil, err
 	}
-	b, err := a.read(ctx, r.Signature)
+	b, err := a.read(ctx, h)
 	if err != nil {
 		return nil, fmt.Errorf("signature: %w", err)
 	}
 	return b, nil
+}
+
+// signatureHash returns the hash of the signature of a signed document.
+func (a *Archive) signatureHash(ctx context.Context, space Space, id Hash) (Hash, error) {
+	b, err := a.documents.Receipt(ctx, space, id)
+	if err != nil {
+		return Hash{}, err
+	}
+	r, _, err := ParseReceipt(b)
+	if err != nil {
+		return Hash{}, fmt.Errorf("stored receipt of document %s: %w: %w", id, err, ErrDamaged)
+	}
+	return r.Signature, nil
 }
 
 // keep commits b under its hash, unless it is there whole.
@@ -183,13 +197,9 @@ func (a *Archive) Inspect(ctx context.Context, d *Document) (found []Damage, err
 	look("the file", d.Content)
 	look("the snapshot", d.Snapshot)
 	if err == nil && d.Signer != "" {
-		var receipt []byte
-		var r *Receipt
-		if receipt, err = a.documents.Receipt(ctx, d.Space, d.ID); err == nil {
-			if r, _, err = ParseReceipt(receipt); err == nil {
-				look("the signature", r.Signature)
-			}
-		}
+		var h Hash
+		h, err = a.signatureHash(ctx, d.Space, d.ID)
+		look("the signature", h)
 	}
 	if look("the template", d.Template.Hash) {
 		var form manifest

@@ -182,11 +182,8 @@ func shortTitle(s string) string {
 // again answers a request whose document is there already. What is stored of it
 // is mended first: an answer stands for a file that can be served.
 func (m *Maker) again(ctx context.Context, kept *Document, j *job, w *watch) (*Made, error) {
-	receipt, err := m.documents.Receipt(ctx, kept.Space, kept.ID)
-	if err == nil {
-		j.signature, err = m.signature(ctx, kept.Signer, receipt)
-	}
-	if err != nil {
+	var err error
+	if j.signature, err = m.signature(ctx, kept.Space, kept.ID, kept.Signer); err != nil {
 		return nil, err
 	}
 	if err := m.keepInputs(ctx, j); err != nil {
@@ -195,10 +192,12 @@ func (m *Maker) again(ctx context.Context, kept *Document, j *job, w *watch) (*M
 	if err := m.mend(ctx, kept, j, w); err != nil {
 		return nil, err
 	}
-	if j.request.Report != "" {
-		if kept, err = m.documents.File(ctx, kept.Space, kept.ID, j.request.Report); err != nil {
-			return nil, err
-		}
+	receipt, err := m.documents.Receipt(ctx, kept.Space, kept.ID)
+	if err == nil && j.request.Report != "" {
+		kept, err = m.documents.File(ctx, kept.Space, kept.ID, j.request.Report)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return &Made{Document: kept, Receipt: receipt, Stages: w.stages}, nil
 }

@@ -353,13 +353,11 @@ func (a *Archive) inputs(ctx context.Context, r *Receipt) (*job, error) {
 	if t.hash != r.Template.Hash {
 		return nil, fmt.Errorf("template %s: %w", r.Template.Name, ErrDamaged)
 	}
-	j := &job{request: Request{Space: r.Space, Inline: t, Options: r.Options}, snapshot: snapshot, signer: r.Signer, id: r.Document}
-	if r.Signer != "" {
-		if j.signature, err = a.read(ctx, r.Signature); err != nil {
-			return nil, fmt.Errorf("signature: %w", err)
-		}
+	signature, err := a.signature(ctx, r.Space, r.Document, r.Signer)
+	if err != nil {
+		return nil, err
 	}
-	return j, nil
+	return &job{request: Request{Space: r.Space, Inline: t, Options: r.Options}, snapshot: snapshot, signer: r.Signer, id: r.Document, signature: signature}, nil
 }
 
 // counted is a reader that ends with ctx, and knows hash and size of what was read.

@@ -44,6 +44,15 @@ func TestSignedDocumentsAreMadeAgainByTheirSignature(t *testing.T) {
 	forged[len(forged)-1]++
 	want(t, "another signature", verdict(t, b, record.RemakeRequest{File: bytes.NewReader(forged)}), "differs at byte "+itoa(len(file)-1))
 
+	// A receipt that names another blob opens nothing and contradicts the one that is kept.
+	other := *receipt
+	other.Signature = d.Snapshot
+	altered, err := other.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, "another signature in the receipt", verdict(t, b, record.RemakeRequest{ID: d.ID, Receipt: altered}), "differs from its receipt: signature")
+
 	for how, harm := range harms {
 		b.blobs.blobs[receipt.Signature] = []byte("bank 1")
 		harm(b, receipt.Signature)
