@@ -50,3 +50,22 @@ func TestBackgroundThatCannotBe(t *testing.T) {
 		}
 	}
 }
+
+// TestArtifactsGoOnBehindABackground: what is an artifact and breaks over pages stays one on pages
+// that have a background.
+func TestArtifactsGoOnBehindABackground(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, pdf.Config{})
+	body, res := render(t, e, pdf.RenderOptions{Standards: compliant, Time: frozen}, func(b *doc.Builder) error {
+		b.Title("T").Lang("en").Background(doc.Running{All: []doc.Node{para("letter")}}).Text("one")
+		var rows []doc.Row
+		for range 200 {
+			rows = append(rows, doc.Row{Cells: []doc.Cell{{Spans: txt("a")}, {Spans: txt("b c")}}})
+		}
+		b.Add(&doc.Table{Block: doc.Block{Artifact: true}, Columns: []doc.Column{{Head: txt("A")}, {Head: txt("B")}}, Rows: doc.Rows(rows...)})
+		return nil
+	})
+	if s := unpack(t, body); res.Pages < 3 || strings.Contains(s, "/S/TD") || strings.Contains(s, "/TD<</MCID") || strings.Contains(s, "/S/Table") {
+		t.Errorf("%d pages; the table is a structure element on some of them", res.Pages)
+	}
+}

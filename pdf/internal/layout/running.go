@@ -306,10 +306,10 @@ func (f *flow) drawBackground() error {
 		f.running.wrong = true
 		return f.m.survive(failed(at(src, "L317", "the background has a table, or the number of pages, which is not known when it is drawn")))
 	}
-	told := len(f.m.problems) + f.m.omitted
+	told, around := len(f.m.problems)+f.m.omitted, f.m.art // of the rows that are being laid out
 	f.m.art, f.m.page = ArtifactBackground, numeral(f.label, f.numbering)
 	st, err := f.m.stack(nodes, env{style: f.base, width: f.master.Width, lang: f.doc.Lang})
-	f.m.art, f.m.page = ArtifactNone, ""
+	f.m.art, f.m.page = around, ""
 	if err != nil {
 		return err
 	}
