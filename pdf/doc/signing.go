@@ -24,11 +24,11 @@ const (
 	LineTime
 	LineReason
 	LineLocation
-	NumSignatureLines
+	numSignatureLines
 )
 
 // SignatureLines have what each line says.
-type SignatureLines [NumSignatureLines]string
+type SignatureLines [numSignatureLines]string
 
 // Shown returns the lines of some kinds, nil for all of them, that say something.
 func (l *SignatureLines) Shown(kinds []SignatureLine) (lines []string) {
@@ -36,7 +36,7 @@ func (l *SignatureLines) Shown(kinds []SignatureLine) (lines []string) {
 		kinds = []SignatureLine{LineName, LineTime, LineReason, LineLocation}
 	}
 	for _, k := range kinds {
-		if k < NumSignatureLines && l[k] != "" {
+		if k < numSignatureLines && l[k] != "" {
 			lines = append(lines, l[k])
 		}
 	}

@@ -13,7 +13,7 @@ const (
 	mostIndex  = 0.85
 	indexDown  = 0.3  // how far the baseline of an index may lie below
 	indexUp    = 0.7  // and above
-	indexInto  = 0.25 // how far it may reach into its neighbour
+	indexInto  = 0.25 // how far it may reach into the character beside it
 )
 
 // withIndices returns words with their indices joined to them, and whether there are some.

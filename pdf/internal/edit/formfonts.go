@@ -53,18 +53,7 @@ type fontRenamer struct {
 // fields renames in an array of fields or annotations. What stands in its place is another where
 // some of them are no objects of their own.
 func (w *fontRenamer) fields(list cos.Object, depth int) (as cos.Object, changed bool) {
-	fields := w.o.array(list)
-	for i, f := range fields {
-		to, other := w.field(f, depth)
-		if !other {
-			continue
-		}
-		if !changed {
-			fields, changed = slices.Clone(fields), true
-		}
-		fields[i] = to
-	}
-	return fields, changed
+	return replaced(w.o.array(list), func(f cos.Object) (cos.Object, bool) { return w.field(f, depth) })
 }
 
 func (w *fontRenamer) field(o cos.Object, depth int) (as cos.Object, changed bool) {

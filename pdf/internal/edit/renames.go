@@ -118,8 +118,14 @@ func (w *renamer) kids(k cos.Object, depth int) (as cos.Object, changed bool) {
 	if !several {
 		return w.elem(k, depth)
 	}
-	for i, kid := range list {
-		to, other := w.elem(kid, depth)
+	return replaced(list, func(kid cos.Object) (cos.Object, bool) { return w.elem(kid, depth) })
+}
+
+// replaced returns an array with what f returns for its elements, or the array itself where that
+// changes none.
+func replaced(list cos.Array, f func(cos.Object) (as cos.Object, changed bool)) (as cos.Object, changed bool) {
+	for i, o := range list {
+		to, other := f(o)
 		if !other {
 			continue
 		}

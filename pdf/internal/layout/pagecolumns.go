@@ -97,18 +97,18 @@ func (f *flow) inColumns() *columns {
 	}
 }
 
-// standing is what stands at a place of the page, wherever it is drawn.
-type standing struct {
+// absolute is a block at an absolute position of the page, wherever in the flow it is drawn.
+type absolute struct {
 	e     entry
 	x, y  doc.Length
 	layer doc.Layer
 }
 
-func (b *standing) size() doc.Length                      { return 0 }
-func (b *standing) baseline() (doc.Length, bool)          { return 0, false }
-func (b *standing) split(doc.Length, bool) (block, block) { return b, nil }
+func (b *absolute) size() doc.Length                      { return 0 }
+func (b *absolute) baseline() (doc.Length, bool)          { return 0, false }
+func (b *absolute) split(doc.Length, bool) (block, block) { return b, nil }
 
-func (b *standing) draw(p *painter, _, _ doc.Length) {
+func (b *absolute) draw(p *painter, _, _ doc.Length) {
 	before := p.spot()
 	switch b.layer {
 	case doc.LayerUnder:
@@ -122,7 +122,7 @@ func (b *standing) draw(p *painter, _, _ doc.Length) {
 }
 
 func isStanding(e entry) bool {
-	_, ok := e.b.(*standing)
+	_, ok := e.b.(*absolute)
 	return ok
 }
 

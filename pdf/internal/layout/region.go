@@ -261,7 +261,7 @@ func (f *flow) fixed(n *doc.Place) error {
 		return failed(at(n.Src, "L317", "the content is %s high, the place has %s", mm(h), mm(room)))
 	}
 	e.b = st
-	b := &standing{e, n.X, n.Y, n.Layer}
+	b := &absolute{e, n.X, n.Y, n.Layer}
 	if f.columned() { // it is drawn with what stands around it
 		return f.gather(entry{b: b, src: n.Src})
 	}

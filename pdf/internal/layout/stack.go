@@ -31,7 +31,7 @@ func (e *entry) visible() bool {
 	switch b := e.b.(type) {
 	case space:
 		return false
-	case *standing:
+	case *absolute:
 		return true
 	case *columns:
 		return b.size() > 0 || b.stands()
