@@ -289,6 +289,9 @@ func asked(ctx context.Context, s *doc.Signing, o *RenderOptions) (*SignRequest,
 			Code: diag.CodeSigner, Message: fmt.Sprintf(format, a...), Suggestion: suggestion,
 		}))
 	}
+	if o.Time.IsZero() {
+		return nil, wrong("render it with a time", "the document is to be signed, and has no time")
+	}
 	var id *sign.Identity
 	var err error
 	switch {

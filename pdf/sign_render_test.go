@@ -264,13 +264,20 @@ func TestTemplatesAskForTheirSignature(t *testing.T) {
 	if body, err = made(whole, pdf.RenderOptions{Draft: true}); err != nil || len(a.verdicts(t, e, body)) != 0 {
 		t.Errorf("a draft: %v", err)
 	}
+	plan, err := e.Compile(t.Context(), pdf.Source{File: "t.yaml", Text: []byte("quire: 1\nname: x\nlang: en\ntitle: T\nsign: {signer: ada}\nbody: [{text: a}]\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Render(t.Context(), &bytes.Buffer{}, plan, template.JSON([]byte("{}")), pdf.RenderOptions{Signers: keys}); !errors.Is(err, pdf.ErrSigner) || !strings.Contains(err.Error(), "t.yaml:5:7: sign: ") {
+		t.Errorf("without a time: %v", err)
+	}
 	for asked, want := range map[string]string{
 		"signer: eve":                    `"eve": no such signer`,
 		"signer: ada, level: B-T":        "has no time-stamp authority",
 		"signer: ada, field: bank.other": `no signature field "bank.other"`,
 	} {
 		body, err := made(asked, pdf.RenderOptions{Signers: keys})
-		if !errors.Is(err, pdf.ErrSigner) || !strings.Contains(fmt.Sprint(diagnosticsOf(err)), want) || bytes.Contains(body, []byte("%%EOF")) {
+		if !errors.Is(err, pdf.ErrSigner) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "t.yaml:6:7: sign: ") || bytes.Contains(body, []byte("%%EOF")) {
 			t.Errorf("%s: %v", asked, err)
 		}
 	}

@@ -44,7 +44,8 @@ func TestSignedDocumentsAreMadeAgainByTheirSignature(t *testing.T) {
 	forged[len(forged)-1]++
 	want(t, "another signature", verdict(t, b, record.RemakeRequest{File: bytes.NewReader(forged)}), "differs at byte "+itoa(len(file)-1))
 
-	// A receipt that names another blob gives no access to it, and contradicts the one that is kept.
+	// A receipt that names another blob gives no access to it, and contradicts the one that is
+	// kept.
 	other := *receipt
 	other.Signature = d.Snapshot
 	altered, err := other.Bytes()

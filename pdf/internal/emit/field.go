@@ -331,9 +331,13 @@ func (e *Emitter) maySign() error {
 	if len(known) > 0 {
 		suggestion = "sign " + strings.Join(known, ", ")
 	}
-	return diag.Fail(diag.Diagnostic{
+	wrong := diag.Diagnostic{
 		Code: diag.CodeSigner, Message: fmt.Sprintf("the document has no signature field %q", e.o.Sign.Field), Suggestion: suggestion,
-	})
+	}
+	if asked := e.doc.Signing; asked != nil && asked.Field == e.o.Sign.Field {
+		wrong = asked.Src.Place(wrong)
+	}
+	return diag.Fail(wrong)
 }
 
 // appendUnsigned appends the full names of the signature fields of a list and below it.
