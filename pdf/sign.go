@@ -289,9 +289,6 @@ func asked(ctx context.Context, s *doc.Signing, o *RenderOptions) (*SignRequest,
 			Code: diag.CodeSigner, Message: fmt.Sprintf(format, a...), Suggestion: suggestion,
 		}))
 	}
-	if o.Time.IsZero() {
-		return nil, wrong("render it with a time", "the document is to be signed, and has no time")
-	}
 	var id *sign.Identity
 	var err error
 	switch {
@@ -312,6 +309,8 @@ func asked(ctx context.Context, s *doc.Signing, o *RenderOptions) (*SignRequest,
 	switch {
 	case err != nil:
 		return nil, wrong("", "the document is to be signed by %q: %v", s.Signer, err)
+	case o.Time.IsZero():
+		return nil, wrong("render it with a time", "the document is to be signed, and has no time")
 	case s.Level == doc.LevelBT && id.TSA == nil:
 		return nil, wrong("write level: B-B", "the signer %q has no time-stamp authority, which level B-T needs", s.Signer)
 	case s.Level == doc.LevelBB && id.TSA != nil:
