@@ -24,7 +24,7 @@ const (
 	pdfcpuName  = "pdfcpu"
 	qpdfName    = "qpdf"
 	controlName = "SHA-256 and one signature"
-	copyName    = "copy with SHA-256"
+	copyName    = "copy"
 )
 
 const pdfcpuModule = "github.com/pdfcpu/pdfcpu"

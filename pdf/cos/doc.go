@@ -25,7 +25,7 @@
 // not grow with the document.
 //
 // The file identifier is the first half of the SHA-256 of everything before the cross-reference
-// stream: equal input gives an equal file.
+// stream, or of its checksums: equal input gives an equal file.
 //
 // [Reader] reads a file from any producer, with any form of cross-reference data. It decodes
 // filters and repairs damage. It trusts nothing in the file: every size is checked against

@@ -16,7 +16,7 @@ type Encryption struct {
 	PlainMetadata bool
 }
 
-// Cipher encrypts one string or stream after the other.
+// Cipher encrypts one string or stream after the other; what Reader returned is read meanwhile.
 type Cipher interface {
 	// Encrypt appends the encrypted data to dst.
 	Encrypt(dst, data []byte) ([]byte, error)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"runtime"
 	"strconv"
 	"testing"
 	"testing/iotest"
@@ -139,10 +140,110 @@ type panicking struct{}
 
 func (panicking) Write([]byte) (int, error) { panic("abandoned") }
 
+// TestStreamsAreEncryptedAhead: the file is the same for one processor and for several.
+func TestStreamsAreEncryptedAhead(t *testing.T) {
+	data := make([]byte, 5*kib*kib)
+	_, _ = rand.NewChaCha8([32]byte{2}).Read(data)
+	for i := range data { // letters, for the cipher
+		data[i] = 'a' + data[i]%26
+	}
+	write := func(procs int) []byte {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
+		rng := rand.New(rand.NewPCG(3, 4)) //nolint:gosec // a test
+		var out bytes.Buffer
+		w := cos.NewWriter(&out, cos.Options{Encrypt: &cos.Encryption{Cipher: shout{}}})
+		root := w.Reserve()
+		_ = w.Put(root, cos.Dict{})
+		sizes := append(lengths(rng), 4*kib*kib, 4*kib*kib+1, 1, 5*kib*kib)
+		rng.Shuffle(len(sizes), func(i, j int) { sizes[i], sizes[j] = sizes[j], sizes[i] })
+		for _, n := range sizes {
+			own := bytes.Clone(data[len(data)-n:])
+			if err := w.CopyStreamFrom(w.Reserve(), nil, bytes.NewReader(own), int64(n)); err != nil {
+				t.Fatal(err)
+			}
+			clear(own) // it is not read any more
+			if rng.IntN(2) == 0 {
+				_ = w.PutDirect(w.Reserve(), cos.Int(n))
+			}
+		}
+		sum, err := w.Close(cos.Trailer{Root: root})
+		if err != nil || sum.Size != int64(out.Len()) || sum.SHA256 != sha256.Sum256(out.Bytes()) {
+			t.Fatalf("%d processors: %d bytes, %v", procs, sum.Size, err)
+		}
+		return out.Bytes()
+	}
+	one := write(1)
+	for procs := 2; procs <= 5; procs++ {
+		if !bytes.Equal(write(procs), one) {
+			t.Errorf("%d processors: the file is another one", procs)
+		}
+	}
+}
+
+// TestChecksums: identifiers that are made of checksums depend on every byte of a file, and not on
+// how it is written.
+func TestChecksums(t *testing.T) {
+	data := make([]byte, 700*kib)
+	_, _ = rand.NewChaCha8([32]byte{3}).Read(data)
+	write := func(o cos.Options, at int, put func(w *cos.Writer, b []byte) error) (cos.Summary, []byte) {
+		own := bytes.Clone(data)
+		own[at]++
+		var out bytes.Buffer
+		o.Checksum = true
+		w := cos.NewWriter(&out, o)
+		root := w.Reserve()
+		_ = w.Put(root, cos.Dict{})
+		if err := put(w, own); err != nil {
+			t.Fatal(err)
+		}
+		sum, err := w.Close(cos.Trailer{Root: root})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sum, out.Bytes()
+	}
+	whole := func(w *cos.Writer, b []byte) error { return w.EncodedStream(w.Reserve(), nil, "", b) }
+	read := func(w *cos.Writer, b []byte) error {
+		return w.CopyStreamFrom(w.Reserve(), nil, iotest.HalfReader(bytes.NewReader(b)), int64(len(b)))
+	}
+	seen := map[[16]byte]int{}
+	for at := 0; at < len(data); at += 20_011 {
+		sum, file := write(cos.Options{}, at, whole)
+		if before, twice := seen[sum.ID]; twice {
+			t.Errorf("files that differ at %d and %d have one identifier", before, at)
+		}
+		seen[sum.ID] = at
+		if sum.SHA256 != [sha256.Size]byte{} {
+			t.Error("the SHA-256 of the file is told, but nobody made it")
+		}
+		if again, copied := write(cos.Options{}, at, read); again.ID != sum.ID || !bytes.Equal(file, copied) {
+			t.Error("a stream that is read gives another file")
+		}
+	}
+	const room = 8
+	sign := &cos.Signature{Hash: crypto.SHA256, Room: room, Sign: func([]byte) ([]byte, error) { return make([]byte, room), nil }}
+	sum, file := write(cos.Options{Signature: sign}, 0, func(w *cos.Writer, b []byte) error {
+		return errors.Join(w.PutSignature(w.Reserve(), cos.Dict{}), whole(w, b))
+	})
+	if sum.SHA256 != sha256.Sum256(file) {
+		t.Error("the SHA-256 of a signed file is not told")
+	}
+}
+
 // TestNoGoroutineIsLeft: whatever ends a writer of long streams, or if nothing does.
 func TestNoGoroutineIsLeft(t *testing.T) {
+	t.Run("plain", func(t *testing.T) { leavesNoGoroutine(t, cos.Options{}) })
+	t.Run("encrypted", func(t *testing.T) {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+		leavesNoGoroutine(t, cos.Options{Encrypt: &cos.Encryption{Cipher: shout{}}})
+	})
+}
+
+func leavesNoGoroutine(t *testing.T, o cos.Options) {
+	t.Helper()
 	data := make([]byte, 3*kib*kib)
-	long := func(w *cos.Writer) error { return w.EncodedStream(w.Reserve(), nil, "", data) }
+	begun := func(w *cos.Writer) error { return w.EncodedStream(w.Reserve(), nil, "", data) }
+	long := func(w *cos.Writer) error { return errors.Join(begun(w), begun(w), w.Flush()) }
 	for name, f := range map[string]func(w *cos.Writer) error{
 		"closed": func(w *cos.Writer) error {
 			root := w.Reserve()
@@ -151,27 +252,27 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 			_, fault := w.Close(cos.Trailer{Root: root})
 			return errors.Join(err, fault)
 		},
-		"given up": long,
+		"given up": begun,
 		"reset": func(w *cos.Writer) error {
-			err := long(w)
-			w.Reset(io.Discard, cos.Options{})
+			err := begun(w)
+			w.Reset(io.Discard, o)
 			return err
 		},
 		"failed": func(w *cos.Writer) error {
 			n := fewBytes(kib * kib)
-			if w.Reset(&n, cos.Options{}); long(w) == nil || w.Err() == nil {
+			if w.Reset(&n, o); long(w) == nil || w.Err() == nil {
 				return errors.New("no error")
 			}
 			return nil
 		},
 		"panicked": func(w *cos.Writer) error {
-			w.Reset(panicking{}, cos.Options{})
+			w.Reset(panicking{}, o)
 			func() {
 				defer func() { _ = recover() }()
 				_ = long(w)
 			}()
 			n := fewBytes(2 * kib * kib) // and once more, as a new one
-			if w.Reset(&n, cos.Options{}); long(w) == nil {
+			if w.Reset(&n, o); long(w) == nil {
 				return errors.New("no error")
 			}
 			return nil
@@ -184,14 +285,16 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 			return nil
 		},
 		"beyond a limit": func(w *cos.Writer) error {
-			if w.Reset(io.Discard, cos.Options{Limits: cos.Limits{OutputBytes: kib * kib}}); !errors.Is(long(w), diag.ErrLimit) {
+			limited := o
+			limited.Limits.OutputBytes = kib * kib
+			if w.Reset(io.Discard, limited); !errors.Is(long(w), diag.ErrLimit) {
 				return errors.New("no error")
 			}
 			return nil
 		},
 	} {
 		synctest.Test(t, func(t *testing.T) { // which waits for all goroutines
-			if err := f(cos.NewWriter(io.Discard, cos.Options{})); err != nil {
+			if err := f(cos.NewWriter(io.Discard, o)); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		})

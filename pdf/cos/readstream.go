@@ -52,25 +52,22 @@ func (r *Reader) RawInto(buf []byte, s *Stream) ([]byte, error) {
 
 // RawReader returns what reads the data of a stream as the file has it, [Stream.Size] bytes, which
 // are not decrypted.
-func (r *Reader) RawReader(s *Stream) (io.Reader, error) {
+func (r *Reader) RawReader(s *Stream) (*io.SectionReader, error) {
 	if most := r.opt.Limits.StreamBytes; s.size > most {
 		return nil, limitError("StreamBytes", s.size, most, place(s.Ref, s.at))
 	}
-	return &rawReader{r, s.at, s.size}, nil
+	return io.NewSectionReader(section{r}, s.at, s.size), nil
 }
 
-type rawReader struct {
-	r        *Reader
-	at, left int64
-}
+// section reads the file with errors that name the offset.
+type section struct{ r *Reader }
 
-// Read implements io.Reader.
-func (s *rawReader) Read(p []byte) (int, error) {
-	if s.left <= 0 {
-		return 0, io.EOF
+// ReadAt implements io.ReaderAt.
+func (s section) ReadAt(p []byte, at int64) (int, error) {
+	b, err := s.r.bytesInto(p, at, int64(len(p)))
+	if err == nil && len(b) < len(p) {
+		err = io.EOF
 	}
-	b, err := s.r.bytesInto(p, s.at, min(int64(len(p)), s.left))
-	s.at, s.left = s.at+int64(len(b)), s.left-int64(len(b))
 	return len(b), err
 }
 

@@ -41,7 +41,7 @@ const (
 	leastDeflated = 256
 	// sampleBytes is how much of each sampleEach bytes of a long stream is compressed to see
 	// whether it is worth it: compressible data is a quarter of a MiB long, or little is lost.
-	sampleBytes = 32 << 10
+	sampleBytes = 8 << 10
 	sampleEach  = 256 << 10
 	// bufferBytes is what is gathered before the underlying writer is called.
 	bufferBytes = 32 << 10
@@ -72,6 +72,9 @@ type Options struct {
 	Watch func(Ref, Dict)
 	// Openings is shared by files that may begin alike; nil: each is hashed from its beginning.
 	Openings *Openings
+	// Checksum has the file identifier made of checksums of the file in the place of its SHA-256,
+	// which of a long file takes more time than to copy it. Signed files have no use for it.
+	Checksum bool
 	// Encrypt makes an encrypted file; nil: a plain one.
 	Encrypt *Encryption
 	// Signature signs the file; nil: it is not signed. It is for plain files, and PutSignature must
@@ -89,7 +92,7 @@ type Trailer struct {
 // Summary describes a finished file.
 type Summary struct {
 	Size    int64
-	SHA256  [sha256.Size]byte // of the whole file
+	SHA256  [sha256.Size]byte // of the whole file; zero: Options.Checksum was asked for
 	ID      [16]byte          // the file identifier, both halves of /ID
 	Objects int               // in use, object and cross-reference streams included
 }
@@ -114,11 +117,13 @@ var errClosed = errors.New("cos: write: the writer is closed")
 type Writer struct {
 	out     io.Writer
 	opt     Options
-	buf     []byte // written, not yet handed to out
-	flushed int64  // handed to out
-	hash    hash.Hash
-	opening int               // how much of buf other files begin with, too; 0: that was handed on
-	hashing hashing           // of pieces of long streams
+	buf     []byte    // written, not yet handed to out
+	flushed int64     // handed to out
+	hash    hash.Hash // of what was handed on: a checksum, or sha256
+	sha256  hash.Hash
+	opening int     // how much of buf other files begin with, too; 0: that was handed on
+	hashing hashing // of pieces of long streams
+	ahead   ahead
 	id      [sha256.Size]byte // of what was written before the cross-reference data
 	digest  hash.Hash         // of a signature by another function than hash; nil: there is none
 	held    bool              // nothing is handed to out
@@ -142,7 +147,7 @@ type Writer struct {
 // NewWriter returns a Writer that writes to out. The header is written with the first bytes;
 // nothing is written before.
 func NewWriter(out io.Writer, o Options) *Writer {
-	w := &Writer{hash: sha256.New()}
+	w := &Writer{sha256: sha256.New()}
 	w.Reset(out, o)
 	return w
 }
@@ -155,6 +160,7 @@ func (w *Writer) Reset(out io.Writer, o Options) {
 		o.Deflater = NewFlate()
 	}
 	w.hashing.Wait() // for pieces of a document that was given up
+	w.ahead.giveUp()
 	w.hashing.pieces, w.hashing.free = nil, nil
 	o.Limits = o.Limits.withDefaults(o.Version)
 	o.Classic = o.Classic || o.Version == V14
@@ -164,7 +170,10 @@ func (w *Writer) Reset(out io.Writer, o Options) {
 	if o.Signature != nil && o.Signature.Hash != crypto.SHA256 {
 		w.digest = o.Signature.Hash.New()
 	}
-	w.hash.Reset()
+	w.sha256.Reset()
+	if w.hash = w.sha256; o.Checksum && o.Signature == nil {
+		w.hash = &checksum{Hash: w.sha256}
+	}
 	w.xref.reset(o.Spill, o.SpillAfter)
 	w.xref.add(1, entryFree)
 	w.body, w.packed, w.secret, w.objs, w.heads = kept(w.body), kept(w.packed), kept(w.secret), kept(w.objs), w.heads[:0]
@@ -209,7 +218,7 @@ func (w *Writer) Version() Version { return w.opt.Version }
 
 // Offset is the length of the file so far, bytes not yet handed on included,
 // objects of the open object stream not.
-func (w *Writer) Offset() int64 { return w.flushed + int64(len(w.buf)) }
+func (w *Writer) Offset() int64 { return w.flushed + w.ahead.bytes + int64(len(w.buf)) }
 
 // Reserve returns a new object number.
 func (w *Writer) Reserve() Ref { return w.ReserveN(1) }
@@ -369,6 +378,7 @@ func (w *Writer) pass() error {
 
 // drain hands the buffer on. All that was handed on is hashed then.
 func (w *Writer) drain() {
+	w.settle()
 	w.write(w.buf)
 	w.buf = w.buf[:0]
 }
@@ -400,6 +410,7 @@ func (w *Writer) fail(err error) error {
 	if w.err == nil {
 		w.err = err
 		w.hashing.Wait() // nothing goes on behind the error
+		w.ahead.giveUp()
 		w.xref.release()
 	}
 	return w.err

@@ -51,9 +51,10 @@ func compress(
 	if len(data) < leastDeflated {
 		return dst, false, nil
 	}
-	if len(data) >= 2*sampleEach && len(repeats) == 0 {
-		var same bool
-		if dst, same, err = random(d, dst, data, level); same || err != nil {
+	if len(repeats) == 0 {
+		var random bool
+		dst, random, err = incompressible(d, dst, int64(len(data)), level, func(at int64) ([]byte, error) { return data[at:][:sampleBytes], nil })
+		if random || err != nil {
 			return dst, false, err
 		}
 	}
@@ -61,14 +62,36 @@ func compress(
 	return out, err == nil && len(out)-len(dst) < len(data), err
 }
 
-// random reports whether samples of data, the first and the last bytes among them, do not become
-// shorter: those of a compressed or encrypted file do not, nor does the whole. It returns dst, in
-// what memory the samples took.
-func random(d Deflater, dst, data []byte, level Level) ([]byte, bool, error) {
-	n := len(data) / sampleEach
+// Incompressible reports whether samples of long data, the first and the last bytes among them, do
+// not become shorter: those of a compressed or encrypted file do not, nor does the whole. d: as in
+// Options.
+func Incompressible(d Deflater, data io.ReaderAt, size int64, level Level) (bool, error) {
+	if d == nil {
+		d = NewFlate()
+	}
+	var buf [sampleBytes]byte
+	_, random, err := incompressible(d, nil, size, level, func(at int64) ([]byte, error) {
+		_, err := data.ReadAt(buf[:], at)
+		return buf[:], err //nolint:wrapcheck // as it is
+	})
+	return random, err
+}
+
+// incompressible is Incompressible of data of which sample returns a part. It returns dst, in what
+// memory the samples took.
+func incompressible(
+	d Deflater, dst []byte, size int64, level Level, sample func(at int64) ([]byte, error),
+) ([]byte, bool, error) {
+	n := size / sampleEach
+	if n < 2 {
+		return dst, false, nil
+	}
 	for i := range n + 1 {
-		at := i * ((len(data) - sampleBytes) / n)
-		out, err := d.Deflate(dst, data[at:at+sampleBytes], level)
+		b, err := sample(i * ((size - sampleBytes) / n))
+		if err != nil {
+			return dst, false, err
+		}
+		out, err := d.Deflate(dst, b, level)
 		if err != nil {
 			return dst, false, err //nolint:wrapcheck // as in deflate
 		}
@@ -160,6 +183,9 @@ func (w *Writer) stream(ref Ref, dict Dict, filter Name, data []byte) error {
 func (w *Writer) streamFrom(ref Ref, dict Dict, filter Name, data io.Reader, size int64) error {
 	dict, secret, err := w.secretDict(dict)
 	if err == nil && secret {
+		if mostQueued(size) > 0 {
+			return w.streamAhead(ref, dict, filter, data, size)
+		}
 		data, size, err = w.opt.Encrypt.Cipher.Reader(data, size)
 	}
 	if err != nil {
@@ -240,6 +266,7 @@ const others = 2
 
 // piece hands the buffer on and has it hashed by a goroutine. What follows goes to another buffer.
 func (w *Writer) piece() {
+	w.settle()
 	h := &w.hashing
 	if h.pieces == nil {
 		h.pieces, h.free = make(chan []byte, others+1), make(chan []byte, others+1) // nobody waits to send

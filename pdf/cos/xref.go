@@ -96,8 +96,11 @@ func (w *Writer) finish(t Trailer) (Summary, error) {
 		return Summary{}, w.err
 	}
 	sum.Size, sum.Objects = w.flushed, w.inUse
-	w.hash.Sum(sum.SHA256[:0])
+	if w.hash == w.sha256 {
+		w.hash.Sum(sum.SHA256[:0])
+	}
 	w.err = errClosed
+	w.ahead.giveUp()
 	w.xref.release()
 	return sum, nil
 }

@@ -34,7 +34,7 @@ func (e *Draft) Write(ctx context.Context, w io.Writer, o WriteOptions) (cos.Sum
 	}
 	// The limits of PDF/A are for files that claim it: others may hold what they held.
 	file := cos.NewWriter(w, cos.Options{
-		Version: version, Deflater: o.Deflater, Encrypt: o.Encrypt,
+		Version: version, Deflater: o.Deflater, Encrypt: o.Encrypt, Checksum: true,
 		Limits: cos.Limits{OutputBytes: o.Bytes, Objects: 1 << 30, StringBytes: 1 << 30, NameBytes: 1 << 16, Depth: 1 << 10, ArrayLen: math.MaxInt, DictLen: math.MaxInt, Real: math.MaxInt64},
 	})
 	if b, ok := w.(*bytes.Buffer); ok {
@@ -43,7 +43,7 @@ func (e *Draft) Write(ctx context.Context, w io.Writer, o WriteOptions) (cos.Sum
 	if e.base.miscounted || e.base.circular {
 		e.pageTree()
 	}
-	c := copier{e: e, to: map[uint32]cos.Ref{}, w: file}
+	c := copier{e: e, to: map[uint32]cos.Ref{}, w: file, deflater: o.Deflater}
 	e.change("Version", nil)
 	root, info := c.ref(e.root), cos.Ref{}
 	if !e.info.IsZero() {
@@ -101,6 +101,8 @@ type copier struct {
 	queue []cos.Ref
 	keeps bool // the objects of the document stay where they are, under their numbers
 	buf   []byte
+
+	deflater cos.Deflater // for a draft that compresses
 }
 
 // ref returns the number that an object has in the file.
@@ -141,12 +143,18 @@ func (c *copier) copy(r cos.Ref) error {
 		return c.w.Stream(to, dict, s.data)
 	}
 	compress := c.e.compress && s.dict.Get("Filter") == nil && s.dict.Get("F") == nil && c.e.name(s.dict.Get("Type")) != "Metadata"
-	if s.in.Size() >= longStream && !compress && !s.from.Encrypted() {
+	if size := s.in.Size(); size >= longStream && !s.from.Encrypted() {
 		data, err := s.from.RawReader(s.in)
+		asItIs := !compress
+		if compress && err == nil {
+			asItIs, err = cos.Incompressible(c.deflater, data, size, cos.LevelDefault)
+		}
 		if err != nil {
 			return err
 		}
-		return c.w.CopyStreamFrom(to, c.copied(s.dict), data, s.in.Size())
+		if asItIs {
+			return c.w.CopyStreamFrom(to, c.copied(s.dict), data, size)
+		}
 	}
 	data, err := s.from.RawInto(c.buf, s.in)
 	if err != nil {
