@@ -35,11 +35,11 @@ func (c *carried) rows() (out, in *group) {
 		}
 		g, err := t.add(r, sectionCarry, nil)
 		if err == nil && g == nil {
-			t.group = nil
-			clear(t.open)
 			err = failed(at(t.src, "L303", "a row span reaches beyond the row that is carried"))
 		}
 		if err != nil {
+			t.group = nil // the rows of the table go on
+			clear(t.open)
 			m.fail(err)
 			return nil
 		}

@@ -137,3 +137,21 @@ func TestRowsAsHighAsThePageWithinABox(t *testing.T) {
 		}
 	}
 }
+
+// TestWrongRowsThatAreCarriedOut are told, and the rows of the table go on.
+func TestWrongRowsThatAreCarriedOut(t *testing.T) {
+	wrong := map[string]*doc.Row{
+		"L318": {Cells: []doc.Cell{{Spans: cite("out", "x").Spans}, {Spans: spans("y")}}},
+		"L303": {Cells: []doc.Cell{{Spans: spans("out"), Rowspan: 2}}},
+	}
+	for code, out := range wrong {
+		rows := make([]doc.Row, 12)
+		for i := range rows {
+			rows[i] = doc.Row{
+				Cells: []doc.Cell{{Spans: spans("x")}, {Spans: spans("y")}},
+				Carry: func() (*doc.Row, *doc.Row, error) { return out, out, nil },
+			}
+		}
+		fails(t, code, &doc.Table{Columns: make([]doc.Column, 2), Rows: doc.Rows(rows...)})
+	}
+}
