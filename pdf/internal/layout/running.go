@@ -470,6 +470,8 @@ func wants(nodes []doc.Node, kind doc.SpanKind) bool {
 			return spans(n.Spans)
 		case *doc.Box:
 			return wants(n.Nodes, kind)
+		case *doc.Columns:
+			return wants(n.Nodes, kind)
 		case *doc.Beside:
 			return slices.ContainsFunc(n.Cells, func(c []doc.Node) bool { return wants(c, kind) })
 		case *doc.List:

@@ -205,3 +205,19 @@ func TestHeightsOfRunningContentAreThoseOfItsIdentity(t *testing.T) {
 		}
 	}
 }
+
+// TestRunningContentInColumns shows titles and the number of pages, as it does elsewhere.
+func TestRunningContentInColumns(t *testing.T) {
+	d := tenLines()
+	d.Header = doc.Running{All: []doc.Node{&doc.Columns{Count: 2, Nodes: []doc.Node{
+		&doc.Text{Spans: []doc.Span{{Text: "in"}, {Kind: doc.SpanTitle}}},
+		&doc.Text{Spans: []doc.Span{{Text: "of"}, {Kind: doc.SpanPages}}},
+	}}}}
+	d.Body = doc.Nodes(head(1, "Fees"), para("x"))
+	r, _, err := run(t, d, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.find(t, "inFees")
+	r.find(t, "of1")
+}
