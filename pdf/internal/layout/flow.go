@@ -295,7 +295,7 @@ func (f *flow) breakAt(to doc.Break) error {
 
 // isOdd reports whether the open page is an odd one.
 func (f *flow) isOdd() bool {
-	if f.sheet.from > 0 && f.sheet.first == f.number {
+	if f.sheet.startsAt(f.number) > 0 {
 		return f.number%2 == 1
 	}
 	return f.label%2 == 1
@@ -303,7 +303,7 @@ func (f *flow) isOdd() bool {
 
 // nextIsOdd reports whether the next page is going to be an odd one.
 func (f *flow) nextIsOdd() bool {
-	if f.from > 0 && f.first == 0 {
+	if f.startsAt(f.number+1) > 0 {
 		return f.number%2 == 0
 	}
 	return f.label%2 == 0

@@ -14,8 +14,10 @@ type region struct {
 	header, footer *doc.Running
 	background     *doc.Running
 	numbering      doc.Numbering
-	from           int // number of its first page; 0: the pages are counted on
-	first          int // its first page in the file; 0: there is none yet
+	around         *region // that of the section around; nil: of the document
+	from           int     // number of its first page; 0: the pages are counted on
+	first          int     // its first page in the file; 0: there is none yet
+	begun          int     // the first page in the file of it or of a section within it; 0: likewise
 
 	width     doc.Length // of the body
 	tallest   doc.Length // the height of the highest body of its pages but the first
@@ -79,7 +81,7 @@ func (f *flow) section(n *doc.Section) error {
 // regionOf returns the region of a section.
 func (f *flow) regionOf(n *doc.Section) (*region, error) {
 	r := *f.region
-	r.from, r.numbering, r.first = n.NumberFrom, n.Numbering, 0
+	r.around, r.from, r.numbering, r.first, r.begun = f.region, n.NumberFrom, n.Numbering, 0, 0
 	if n.Page != nil {
 		r.master = sized(*n.Page)
 	}
@@ -126,17 +128,31 @@ func (f *flow) begin() {
 	r := f.region
 	f.sheet = r
 	f.label = f.counted + 1
+	if from := r.startsAt(f.number); from > 0 {
+		f.label = from
+	}
 	if r.first == 0 {
 		r.first = f.number
-		if r.from > 0 {
-			f.label = r.from
-		}
+	}
+	for of := r; of != nil && of.begun == 0; of = of.around {
+		of.begun = f.number
 	}
 	f.body = r.bodyOf(r.first == f.number, f.label)
 	f.page.Width, f.page.Height, f.page.Background, f.page.Under = r.master.Width, r.master.Height, f.body.look.Background, r.under
 	f.page.Label = PageLabel{Number: f.label, Numbering: r.numbering}
 	f.continueNotes()
 	f.y, f.after, f.fresh, f.blank, f.blankBody = f.top, 0, true, f.kept == 0, true
+}
+
+// startsAt returns the number that a section gives to a page of the file as its first one, or a
+// section around it that begins with it; 0: none does.
+func (r *region) startsAt(page int) int {
+	for ; r != nil && (r.begun == 0 || r.begun == page); r = r.around {
+		if r.from > 0 {
+			return r.from
+		}
+	}
+	return 0
 }
 
 // sized is m with the size of A4 when it has none.

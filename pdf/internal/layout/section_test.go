@@ -154,3 +154,35 @@ func TestListsAreNumberedInManyWays(t *testing.T) {
 		}
 	}
 }
+
+// TestPageNumbersOfSectionsThatBeginWithSections: the first page of a section has the number that
+// the section says, also when it is that of a section within it, which may say another.
+func TestPageNumbersOfSectionsThatBeginWithSections(t *testing.T) {
+	t.Parallel()
+	own := func(from int, nodes ...doc.Node) *doc.Section {
+		return &doc.Section{NumberFrom: from, Body: doc.Nodes(nodes...)}
+	}
+	odd := func(s *doc.Section) *doc.Section {
+		s.BreakBefore = doc.BreakOdd
+		return s
+	}
+	a, b, c, d := para("a"), para("b"), para("c"), para("d")
+	for name, of := range map[string]struct {
+		nodes []doc.Node
+		want  []string
+	}{
+		"first in the document":   {[]doc.Node{own(5, own(0, a), own(0, b), c), d}, []string{"5:a", "6:b", "7:c", "8:d"}},
+		"behind a page":           {[]doc.Node{a, own(5, own(0, b), c)}, []string{"1:a", "5:b", "6:c"}},
+		"three deep":              {[]doc.Node{a, own(5, own(0, own(0, b), c), d)}, []string{"1:a", "5:b", "6:c", "7:d"}},
+		"the inner one says":      {[]doc.Node{own(5, own(9, a), b)}, []string{"9:a", "10:b"}},
+		"the second one says":     {[]doc.Node{own(5, own(0, a), own(9, b), c)}, []string{"5:a", "9:b", "10:c"}},
+		"behind an empty section": {[]doc.Node{own(5, own(7), own(0, a)), b}, []string{"5:a", "6:b"}},
+		"of an empty section":     {[]doc.Node{a, own(5, own(0)), b}, []string{"1:a", "2:b"}},
+		"an odd page of the file": {[]doc.Node{a, odd(own(6, own(0, b)))}, []string{"1:a", "2:", "6:b"}},
+		"of the inner one":        {[]doc.Node{a, own(6, odd(own(0, b)))}, []string{"1:a", "2:", "6:b"}},
+	} {
+		if got := shownOn(t, of.nodes...); !slices.Equal(got, of.want) {
+			t.Errorf("%s: %q, want %q", name, got, of.want)
+		}
+	}
+}
