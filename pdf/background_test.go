@@ -7,6 +7,7 @@ import (
 
 	"example.com/quire/pdf"
 	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/pdftest"
 )
 
 // TestBackgroundLiesBeneathThePage: a background is the first that a page draws, an artifact with
@@ -31,6 +32,27 @@ func TestBackgroundLiesBeneathThePage(t *testing.T) {
 	}
 	if len(has) != 4 || !has[0] || !has[1] || has[2] || !has[3] {
 		t.Errorf("pages that begin with a background: %v", has)
+	}
+}
+
+// TestBackgroundShowsTheSection: that of the document, and that of a section, though no header does.
+func TestBackgroundShowsTheSection(t *testing.T) {
+	t.Parallel()
+	shows := doc.Running{All: []doc.Node{&doc.Text{Spans: []doc.Span{{Text: "in "}, {Kind: doc.SpanTitle}}}}}
+	for name, build := range map[string]func(*doc.Builder){
+		"document": func(b *doc.Builder) { b.Background(shows).Heading(1, "Fees") },
+		"section": func(b *doc.Builder) {
+			b.Heading(1, "Fees")
+			b.Section(doc.Section{Background: &shows}, func(b *doc.Builder) { b.Text("x") })
+		},
+	} {
+		body, _ := render(t, newEngine(t, pdf.Config{}), pdf.RenderOptions{}, func(b *doc.Builder) error {
+			build(b.Title("T").Lang("en"))
+			return nil
+		})
+		if got := pdftest.Text(t, pdftest.Write(t, "t.pdf", body)); !strings.Contains(got, "in Fees") {
+			t.Errorf("%s: %q", name, got)
+		}
 	}
 }
 

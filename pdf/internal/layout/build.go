@@ -434,7 +434,7 @@ func (m *maker) mark(e *entry, n doc.Node, el *tag.Elem) error {
 	c := n.Common()
 	title := ""
 	h, _ := n.(*doc.Heading)
-	if h != nil && m.art == ArtifactNone && (m.found != nil || m.titled) {
+	if h != nil && m.art == ArtifactNone {
 		title = m.title(h)
 	}
 	bookmark := c.Bookmark

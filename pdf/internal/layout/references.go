@@ -178,10 +178,10 @@ func (m *maker) title(h *doc.Heading) string {
 // note takes down what stands on the page that closes: its anchors and headings.
 func (f *flow) note() {
 	m := f.m
-	if m.found == nil && !m.titled {
-		return
+	label := ""
+	if m.found != nil {
+		label = numeral(f.label, f.numbering)
 	}
-	label := numeral(f.label, f.numbering)
 	shown := f.heads // the first heading of each level that begins here, else that of the page before
 	var begun [len(shown)]bool
 	for i := range f.page.Marks {

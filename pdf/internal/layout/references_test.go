@@ -126,6 +126,15 @@ func TestReferencesThatNeverSettleEnd(t *testing.T) {
 	}
 }
 
+// TestHeaderOfASectionKnowsTheHeadingsBefore: also where none of the pages before shows one.
+func TestHeaderOfASectionKnowsTheHeadingsBefore(t *testing.T) {
+	shows := &doc.Running{All: []doc.Node{&doc.Text{Spans: []doc.Span{{Text: "in "}, {Kind: doc.SpanTitle}}}}}
+	r := place(t, head(1, "Fees"), &doc.Section{Header: shows, Body: doc.Nodes(para("x"))})
+	if l := r.find(t, "in Fees"); l.page != 2 {
+		t.Errorf("it stands on page %d", l.page)
+	}
+}
+
 // TestHeadersShowTheSection: the heading that begins on the page, else that of the pages before.
 func TestHeadersShowTheSection(t *testing.T) {
 	title := func(level uint8) doc.Span { return doc.Span{Kind: doc.SpanTitle, Level: level} }

@@ -100,7 +100,7 @@ func (f *flow) regionOf(n *doc.Section) (*region, error) {
 	outer := f.region
 	f.region = &r
 	defer func() { f.region = outer }()
-	if n.Page != nil || n.Header != nil || n.Footer != nil {
+	if n.Page != nil || n.Header != nil || n.Footer != nil || n.Background != nil {
 		if err := f.measureRunning(n.Src); err != nil {
 			return nil, err
 		}

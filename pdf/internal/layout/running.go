@@ -121,6 +121,9 @@ func (f *flow) measureRunning(src *doc.Source) error {
 			f.m.heights[key] = *side.h
 		}
 	}
+	for _, nodes := range lists(f.background) {
+		f.m.titled = f.m.titled || wants(nodes, doc.SpanTitle)
+	}
 	f.m.begun, f.m.aside, f.m.warnings = begun, nil, f.m.warnings[:warned]
 	f.running.wrong = len(f.m.problems) > told
 	if c := &m.Columns; f.columned() {
