@@ -18,7 +18,7 @@ import (
 // may be broken. A figure ends at its ordinary spaces; the signs, currencies and marks
 // that touch it belong to it, whichever piece they are of.
 
-// FigureError says that a figure is wider than the line.
+// FigureError says that a figure, with the indent before it, is wider than the line.
 type FigureError struct {
 	Text        string
 	Need, Width doc.Length
@@ -26,8 +26,7 @@ type FigureError struct {
 
 // Error names the figure and both widths.
 func (e *FigureError) Error() string {
-	return fmt.Sprintf("the figure %s is %d.%02d pt wide and the line %d.%02d pt", diag.Quote(e.Text),
-		e.Need/doc.Pt, e.Need%doc.Pt*100/doc.Pt, e.Width/doc.Pt, e.Width%doc.Pt*100/doc.Pt)
+	return fmt.Sprintf("the figure %s is %s wide and the line %s", diag.Quote(e.Text), points(e.Need), points(e.Width))
 }
 
 // extent is a stretch of bytes.
@@ -221,7 +220,7 @@ func (s *Setter) figure(items []Item, name string) error {
 		}
 		s.items = s.items[:from]
 		if from == s.lineStart {
-			return &FigureError{Text: name, Need: bare, Width: s.width}
+			return &FigureError{Text: name, Need: s.x + bare, Width: s.width}
 		}
 		s.closeLine(from, false)
 	}

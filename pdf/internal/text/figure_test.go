@@ -100,6 +100,23 @@ func figuresStayWhole(t *testing.T, ts *text.Typesetter) {
 	}
 }
 
+// TestFiguresBesideAnIndent need the room of both.
+func TestFiguresBesideAnIndent(t *testing.T) {
+	ts := typesetter(t, 1<<20)
+	one := []text.Piece{{Text: "1,234.50", Chain: chain(t, ts, text.Query{}), Size: 10 * doc.Pt, Figure: true}}
+	set := func(width doc.Length) error {
+		_, err := text.NewSetter(t.Context(), ts).SetParagraph(one, width, text.Options{Indent: 20 * doc.Pt})
+		return err
+	}
+	e, ok := errors.AsType[*text.FigureError](set(50 * doc.Pt))
+	if !ok || e.Need <= 50*doc.Pt {
+		t.Fatalf("%v", e)
+	}
+	if err := set(e.Need); err != nil {
+		t.Errorf("in the width that it needs: %v", err)
+	}
+}
+
 // TestFiguresAtAnyWidth: whatever stands around it and however wide the line is,
 // a figure is on one line or is an error, and no text is lost.
 func TestFiguresAtAnyWidth(t *testing.T) {

@@ -110,6 +110,15 @@ func TestObjectsStandInTheLine(t *testing.T) {
 	if e, ok := errors.AsType[*text.NarrowError](err); !ok || e.Need != 80*doc.Pt {
 		t.Errorf("too wide a thing: %v", err)
 	}
+	for indent, of := range map[doc.Length][]text.Piece{
+		20 * doc.Pt:  pieces(50 * doc.Pt)[1:], // on the first line
+		-20 * doc.Pt: pieces(50 * doc.Pt),     // on the second
+	} {
+		_, err := set.SetParagraph(of, 60*doc.Pt, text.Options{Indent: indent})
+		if e, ok := errors.AsType[*text.NarrowError](err); !ok || e.Need != 50*doc.Pt || e.Width != 40*doc.Pt {
+			t.Errorf("a thing too wide for a line with an indent of %d: %v", indent, err)
+		}
+	}
 	least, most, err := set.Measure(pieces(80 * doc.Pt))
 	if err != nil || least < 80*doc.Pt || most < 110*doc.Pt {
 		t.Errorf("least %d, most %d, %v", least, most, err)

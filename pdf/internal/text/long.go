@@ -7,7 +7,7 @@ import (
 	"example.com/quire/pdf/internal/diag"
 )
 
-// NarrowError says that a single character is wider than the line.
+// NarrowError says that a single character is wider than the line, without its indent.
 type NarrowError struct {
 	Text        string
 	Need, Width doc.Length
@@ -15,8 +15,16 @@ type NarrowError struct {
 
 // Error names the character and both widths.
 func (e *NarrowError) Error() string {
-	return fmt.Sprintf("%s is %d.%02d pt wide and the line %d.%02d pt", diag.Quote(e.Text),
-		e.Need/doc.Pt, e.Need%doc.Pt*100/doc.Pt, e.Width/doc.Pt, e.Width%doc.Pt*100/doc.Pt)
+	return fmt.Sprintf("%s is %s wide and the line %s", diag.Quote(e.Text), points(e.Need), points(e.Width))
+}
+
+// points prints a length for messages.
+func points(l doc.Length) string {
+	sign := ""
+	if l < 0 {
+		sign, l = "-", -l
+	}
+	return fmt.Sprintf("%s%d.%02d pt", sign, l/doc.Pt, l%doc.Pt*100/doc.Pt)
 }
 
 // breakLong breaks the open stretch, which starts a line and is wider than it,
@@ -63,8 +71,8 @@ func (s *Setter) cut(it *Item) error {
 		if len(s.items) > s.lineStart {
 			s.closeLine(len(s.items), false)
 		}
-		if it.W > s.width {
-			return &NarrowError{Text: word, Need: it.W, Width: s.width}
+		if s.x+it.W > s.width {
+			return &NarrowError{Text: word, Need: it.W, Width: s.width - s.x}
 		}
 		s.push(*it)
 		s.placed(len(s.items)-1, it.W)
@@ -91,7 +99,7 @@ func (s *Setter) cut(it *Item) error {
 			if err != nil {
 				return err
 			}
-			return &NarrowError{Text: word[from:ends[0]], Need: p.widths(one), Width: s.width}
+			return &NarrowError{Text: word[from:ends[0]], Need: p.widths(one), Width: avail}
 		}
 		for i := range parts {
 			w := p.width(&parts[i])

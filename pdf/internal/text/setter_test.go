@@ -232,6 +232,11 @@ func TestTextErrors(t *testing.T) {
 		if e.Text != "M" || e.Width != 3*doc.Pt || e.Error() == "" {
 			t.Errorf("%+v", e)
 		}
+		one := []text.Piece{{Text: "MM", Chain: chain(t, ts, text.Query{}), Size: 10 * doc.Pt}}
+		_, err := text.NewSetter(t.Context(), ts).SetParagraph(one, 10*doc.Pt, text.Options{Indent: -11*doc.Pt - doc.Pt/2})
+		if err == nil || err.Error() != `"M" is 8.33 pt wide and the line -1.50 pt` {
+			t.Errorf("beside an indent: %v", err)
+		}
 	})
 	t.Run("family in any case", func(t *testing.T) {
 		a, b := chain(t, ts, text.Query{Family: "Liberation Serif"}), chain(t, ts, text.Query{Family: "LIBERATION serif"})
