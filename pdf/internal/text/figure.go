@@ -37,7 +37,7 @@ type extent struct{ from, to int }
 func (s *Setter) findBreaks(pieces []Piece, full string) {
 	var plain bool
 	s.breaks, plain = breaks(s.t.seg, s.breaks[:0], full)
-	s.order.find(pieces, full, plain)
+	s.order.find(pieces, full, plain, s.tabs != nil)
 	pi, from := 0, 0
 	kept := s.breaks[:0]
 	for _, b := range s.breaks {

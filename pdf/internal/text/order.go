@@ -11,7 +11,8 @@ import (
 // order is the direction of a paragraph and of the characters in it (UAX #9). Its direction is that
 // of its language, unless all its letters run the other way: a name from other hands stands right
 // in a cell of its own, and a sentence that begins with one stays whole (a higher-level protocol,
-// HL1). Paragraphs that run from left to right wholly, as nearly all do, have no levels.
+// HL1). A paragraph with tab stops, which are reckoned from the side of the language, has always its
+// direction. Paragraphs that run from left to right wholly, as nearly all do, have no levels.
 type order struct {
 	foreign bool         // some characters are complex, or there are levels
 	lang    bool         // the language is written from right to left
@@ -33,8 +34,8 @@ func (o *order) at(i int) bidi.Level {
 }
 
 // find does the paragraph full, which pieces make up. Where plain is set, all of it is below
-// U+0180.
-func (o *order) find(pieces []Piece, full string, plain bool) {
+// U+0180; where tabs is, it has tab stops.
+func (o *order) find(pieces []Piece, full string, plain, tabs bool) {
 	o.foreign, o.base, o.levels = false, bidi.LeftToRight, nil
 	if len(pieces) == 0 {
 		o.tag, o.lang = "", false
@@ -63,7 +64,7 @@ func (o *order) find(pieces []Piece, full string, plain bool) {
 		toRight, toLeft := bidi.Strong(r)
 		left, right = left || toRight, right || toLeft
 	}
-	if right && (o.lang || !left) || o.lang && !left {
+	if o.lang && (right || !left || tabs) || right && !left && !tabs {
 		o.base = bidi.RightToLeft
 	}
 	if right || o.base == bidi.RightToLeft {

@@ -191,7 +191,7 @@ func (s *Setter) setWord(full string, total bool) (done bool, err error) {
 		return false, nil
 	}
 	s.breaks = s.breaks[:0]
-	if s.order.find(s.pieces, full, true); s.order.foreign {
+	if s.order.find(s.pieces, full, true, false); s.order.foreign {
 		return false, nil
 	}
 	if err := s.addWord(0, full, figures, 0); err != nil {

@@ -128,6 +128,34 @@ func TestDecimalSignsOfRightToLeftLines(t *testing.T) {
 	}
 }
 
+// TestTabsRunInTheDirectionOfTheLanguage: the text before a tab stands at the side where lines of
+// the language begin, in whatever script it is, and what follows at the stop.
+func TestTabsRunInTheDirectionOfTheLanguage(t *testing.T) {
+	ts := mixed(t)
+	set := text.NewSetter(t.Context(), ts)
+	defer set.Close()
+	const all, at = 200 * doc.Pt, 120 * doc.Pt
+	for _, lang := range []string{"en", "he"} {
+		for _, s := range []string{"one\ttwo", "שם\tסוף", "one\tסוף", "שם\ttwo", "12\t34", "שם\t34"} {
+			p := piece(t, ts, s)
+			p[0].Lang = lang
+			lines, err := set.SetParagraph(p, all, text.Options{Tabs: []text.TabStop{{At: at}}})
+			if err != nil || len(lines) != 1 {
+				t.Fatalf("%s, %q: %d lines, %v", lang, s, len(lines), err)
+			}
+			items := lines[0].Items // the text, the tab and what follows it
+			first, behind := items[0], items[len(items)-1]
+			begins, stop := first.X, behind.X
+			if lang == "he" {
+				begins, stop = all-first.X-first.W, all-behind.X-behind.W
+			}
+			if begins != 0 || stop-at > 2 || at-stop > 2 {
+				t.Errorf("%s, %q: begins %d from its side, and goes on %d from there, want %d", lang, s, begins, stop, at)
+			}
+		}
+	}
+}
+
 // TestTabsBeyondTheLineLoseNothing: a field without room goes to the next line, a tab behind the
 // last stop is a space, a word wider than the line is broken, and no text goes lost.
 func TestTabsBeyondTheLineLoseNothing(t *testing.T) {
