@@ -75,6 +75,7 @@ func Overlay(o Overlaying) Op {
 				return err
 			}
 		}
+		c.summary.notKept("the document that is laid over: ", x.Lost())
 		return nil
 	}}
 }
@@ -173,6 +174,7 @@ func (c *change) stamp(ctx context.Context, s Stamping) error {
 		if piece, err = x.Page(max(s.Page, 1) - 1); err != nil {
 			return err
 		}
+		c.summary.notKept("the document that is laid over: ", x.Lost())
 	default:
 		if s.Fit > 0 && s.Look.Size == 0 {
 			s.Look.Size = 72 // it is made as large as fits
@@ -375,9 +377,7 @@ func SheetSize(name string) ([2]float64, bool) { return edit.SheetSize(name) }
 func NUp(s Sheets) Op {
 	return Op{apply: func(_ context.Context, c *change) error {
 		lost, err := c.d.Sheets(s)
-		for _, what := range lost {
-			c.summary.Warnings = append(c.summary.Warnings, "not kept: "+what)
-		}
+		c.summary.notKept("", lost)
 		return err
 	}}
 }

@@ -462,9 +462,7 @@ func (e *Engine) Merge(ctx context.Context, w io.Writer, in []MergeInput, o Edit
 			for _, what := range d.Lost() {
 				s.Warnings = append(s.Warnings, names[i]+": "+what)
 			}
-			for _, what := range first.Merge(d) {
-				s.Warnings = append(s.Warnings, names[i]+": not kept: "+what)
-			}
+			s.notKept(names[i]+": ", first.Merge(d))
 		}
 		outlines.Add(d, i)
 		if err := d.Err(); err != nil {
@@ -551,6 +549,13 @@ func (e *Engine) writeDraft(ctx context.Context, w io.Writer, d *edit.Draft, o E
 	}
 	s.Claims = slices.DeleteFunc(s.Claims, func(c string) bool { return !slices.Contains(claims, c) })
 	return nil
+}
+
+// notKept adds what of a file could not be kept; of is empty or names the file.
+func (s *Summary) notKept(of string, what []string) {
+	for _, x := range what {
+		s.Warnings = append(s.Warnings, of+"not kept: "+x)
+	}
 }
 
 // drop takes a claim back, with a warning; of a file that is split, each part may lose it.

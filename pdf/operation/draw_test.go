@@ -180,6 +180,39 @@ func TestOverlaidPagesLookAsTheyDid(t *testing.T) {
 	}
 }
 
+// TestLinksAndFieldsOfDrawnPagesAreTold: a page that is drawn on another or on a sheet loses its
+// links, notes and form fields, which is a warning; one without any is none.
+func TestLinksAndFieldsOfDrawnPagesAreTold(t *testing.T) {
+	e := engine(t)
+	const lost = "not kept: links, notes and form fields, which are drawn only"
+	page := func(annots string) []byte {
+		return raw(`<</Type/Catalog/Pages 2 0 R>>`, `<</Type/Pages/Count 2/Kids[3 0 R 4 0 R]/MediaBox[0 0 300 200]>>`,
+			`<</Type/Page/Parent 2 0 R>>`, `<</Type/Page/Parent 2 0 R`+annots+`>>`)
+	}
+	const annots = `/Annots[<</Subtype/Link/Rect[0 0 9 9]/A<</S/URI/URI(http://a)>>>>]`
+	for _, c := range []struct {
+		operation, annots, page string
+		want                    int
+	}{
+		{"overlay", annots, "", 1}, {"overlay", "", "", 0}, {"stamp", annots, "2", 1}, {"stamp", annots, "1", 0}, {"watermark", annots, "2", 1},
+	} {
+		values := map[string]string{}
+		if c.page != "" {
+			values["page"] = c.page
+		}
+		done, _, err := with(t, e, c.operation, "with", page(c.annots), values, page(annots))
+		if err != nil || strings.Count(done.Text, "the document that is laid over: "+lost) != c.want {
+			t.Errorf("%s of page %q with %q: %v, %s", c.operation, c.page, c.annots, err, done.Text)
+		}
+	}
+	for _, annots := range []string{annots, ""} {
+		done, _, err := run(t, e, "nup", nil, page(annots))
+		if err != nil || strings.Contains(done.Text, lost) != (annots != "") {
+			t.Errorf("nup of %q: %v, %s", annots, err, done.Text)
+		}
+	}
+}
+
 // TestClaimsNeedBothFiles: a file laid over that claims nothing takes the claims away, with a
 // warning.
 func TestClaimsNeedBothFiles(t *testing.T) {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"iter"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -22,6 +24,17 @@ type Piece struct {
 	box    content.Rect   // in the page's coordinates
 	Width  float64        // in points
 	Height float64
+	annots bool // the page has annotations
+}
+
+// lost returns what pages cannot keep that are drawn as pieces.
+func lost(pieces iter.Seq[Piece]) []string {
+	for p := range pieces {
+		if p.annots {
+			return []string{"links, notes and form fields, which are drawn only"}
+		}
+	}
+	return nil
 }
 
 // Import is a document whose pages are drawn on those of a draft.
@@ -46,6 +59,9 @@ func (e *Draft) Import(d *Document) (*Import, error) {
 
 // Pages is how many pages there are.
 func (x *Import) Pages() int { return len(x.from.pages) }
+
+// Lost returns what the pages that were asked for cannot keep.
+func (x *Import) Lost() []string { return lost(maps.Values(x.pieces)) }
 
 // Claims are the standards that the document claims.
 func (x *Import) Claims() []string { return x.from.Claims() }
@@ -97,7 +113,9 @@ func (e *Draft) asForm(i int) (*stream, Piece, error) {
 	data = balanced(data)
 	const unseen = 1<<1 | 1<<5 // hidden, no view (12.5.3)
 	objects := e.dict(resources.Get("XObject"))
-	for _, a := range e.array(page.Get("Annots")) {
+	annots := e.array(page.Get("Annots"))
+	p.annots = len(annots) > 0
+	for _, a := range annots {
 		d := e.dict(a)
 		if e.integer(d.Get("F"), 0)&unseen != 0 || e.name(d.Get("Subtype")) == "Popup" {
 			continue

@@ -2,6 +2,7 @@ package edit
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"example.com/quire/pdf/cos"
@@ -24,7 +25,7 @@ const MostOnSheet = 100
 
 // Sheets puts the pages on sheets, which are the pages then, and returns what could not be kept.
 // Bookmarks and destinations lead to the sheet of their page.
-func (e *Draft) Sheets(o Sheets) (lost []string, err error) {
+func (e *Draft) Sheets(o Sheets) (notKept []string, err error) {
 	if o.Booklet {
 		o.Pages = 2
 	}
@@ -48,7 +49,10 @@ func (e *Draft) Sheets(o Sheets) (lost []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	lost = e.flatten()
+	if e.flatten() {
+		notKept = append(notKept, "tags")
+	}
+	notKept = append(notKept, lost(slices.Values(pieces))...)
 	before := e.pages
 	e.pages = nil
 	for _, on := range o.order(len(before)) {
@@ -80,7 +84,7 @@ func (e *Draft) Sheets(o Sheets) (lost []string, err error) {
 		e.pages = append(e.pages, sheet)
 	}
 	e.pageTree()
-	return lost, e.err
+	return notKept, e.err
 }
 
 // grid is how a sheet is divided.
@@ -170,19 +174,11 @@ func (o *Sheets) order(n int) (out [][]int) {
 }
 
 // flatten takes away what has its place on pages that become pictures of themselves: the structure
-// tree, fields, labels. It returns what was there.
-func (e *Draft) flatten() (lost []string) {
+// tree, fields, labels. It reports whether the document was tagged.
+func (e *Draft) flatten() (tagged bool) {
 	e.voidSignatures()
 	root := e.catalog()
-	if e.dict(root.Get("StructTreeRoot")) != nil {
-		lost = append(lost, "tags")
-	}
-	for _, p := range e.pages {
-		if len(e.array(p.Dict.Get("Annots"))) > 0 {
-			lost = append(lost, "links, notes and form fields, which are drawn only")
-			break
-		}
-	}
+	tagged = e.dict(root.Get("StructTreeRoot")) != nil
 	for _, key := range [...]cos.Name{"StructTreeRoot", "MarkInfo", "AcroForm", "PageLabels", "Threads"} {
 		root = with(root, key, nil)
 	}
@@ -208,7 +204,7 @@ func (e *Draft) flatten() (lost []string) {
 	if a, ok := e.resolve(root.Get("OpenAction")).(cos.Dict); ok {
 		e.change("OpenAction", plain(a))
 	}
-	return lost
+	return tagged
 }
 
 // millimetre is one in points.
