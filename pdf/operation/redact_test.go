@@ -617,6 +617,10 @@ func TestIndicesAreFoundWithTheirWordsAndApart(t *testing.T) {
 		{"regexp", `\b7788\b`, "Agent CX4Y paid 3 in May"},
 		{"text", "7788 in", "Agent CX4Y paid May"},
 		{"regexp", `\b77883\b`, "Agent CX4Y paid in May"},
+		// What matches in both readings is found once, and goes as a whole.
+		{"regexp", `\b7\d+`, "Agent CX4Y paid in May"},
+		{"regexp", `7788( in May)?`, "Agent CX4Y paid"},
+		{"regexp", `c\S+|\b[4y]\b`, "Agent paid 77883 in May"},
 	} {
 		found, err := open(t, e, b, "").Search(t.Context(), searched(c.option, c.value))
 		if err != nil || len(found) != 1 || len(found[0].Boxes) != 1 {

@@ -3,7 +3,6 @@ package edit
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"regexp"
 	"slices"
@@ -241,7 +240,7 @@ type Match struct {
 	Page  int          `json:"page"` // from 1
 	Text  string       `json:"text"`
 	Boxes [][4]float64 `json:"boxes"` // left, bottom, right, top in points, one for each line it is on
-	areas []area       // the same, along lines that do not run along an axis
+	areas []area       // the same and those of other readings, along lines that do not run along an axis
 }
 
 // mostPattern bounds a pattern, and mostMatches what is found.
@@ -462,31 +461,52 @@ func (m *Match) add(parts []content.Part) {
 	}
 }
 
-// found returns the matches on a page; all searches it in every order.
+// found returns the matches on a page; all searches it in every order. What matches in several
+// orders at one place, perhaps in other lengths, is one match: that of the first order, with the
+// areas of all.
 func found(t *content.Text, re *regexp.Regexp, all bool) (out []Match) {
-	seen := map[string]bool{}
+	at, known := map[content.Quad]int{}, map[area]bool{} // the match of each character; the areas of all
 	for _, f := range flows(t, all) {
 		s := f.text.String()
-		for _, at := range re.FindAllStringIndex(s, mostMatches) {
-			m := Match{Text: strings.TrimSpace(s[at[0]:at[1]])}
-			i, exact := slices.BinarySearch(f.from, at[0])
+		for _, span := range re.FindAllStringIndex(s, mostMatches) {
+			m := Match{Text: strings.TrimSpace(s[span[0]:span[1]])}
+			var on []content.Part
+			i, exact := slices.BinarySearch(f.from, span[0])
 			if !exact && i > 0 {
 				i--
 			}
-			for i < len(f.parts) && f.from[i] < at[1] {
-				var parts []content.Part
-				for line := f.line[i]; i < len(f.parts) && f.from[i] < at[1] && f.line[i] == line; i++ {
-					if f.from[i]+len(f.parts[i].Text) > at[0] {
-						parts = append(parts, *f.parts[i])
+			for i < len(f.parts) && f.from[i] < span[1] {
+				first := len(on)
+				for line := f.line[i]; i < len(f.parts) && f.from[i] < span[1] && f.line[i] == line; i++ {
+					if f.from[i]+len(f.parts[i].Text) > span[0] {
+						on = append(on, *f.parts[i])
 					}
 				}
-				if len(parts) > 0 {
-					m.add(parts)
+				if len(on) > first {
+					m.add(on[first:])
 				}
 			}
-			if key := fmt.Sprint(m.areas); len(m.Boxes) > 0 && !seen[key] {
-				seen[key] = true
-				out = append(out, m)
+			if len(on) == 0 {
+				continue
+			}
+			n := len(out)
+			for _, p := range on {
+				if of, taken := at[p.Quad]; taken {
+					n = of
+					break
+				}
+			}
+			for _, p := range on {
+				at[p.Quad] = n
+			}
+			if n == len(out) {
+				out = append(out, Match{Text: m.Text, Boxes: m.Boxes})
+			}
+			for _, a := range m.areas {
+				if !known[a] {
+					known[a] = true
+					out[n].areas = append(out[n].areas, a)
+				}
 			}
 		}
 	}
