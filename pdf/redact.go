@@ -68,6 +68,7 @@ func (e *Engine) Redact(ctx context.Context, w io.Writer, d *Document, o RedactO
 		return nil, err
 	}
 	draft := edit.NewDraft(d.d)
+	claims := draft.Claims()
 	r, err := draft.Redact(ctx, o)
 	if err != nil {
 		return nil, told(err)
@@ -78,6 +79,12 @@ func (e *Engine) Redact(ctx context.Context, w io.Writer, d *Document, o RedactO
 	}
 	defer done()
 	s := &RedactSummary{Removed: r.Removed, Record: RedactRecord{Engine: e.version, SourceSize: d.size, Pages: append([]edit.RedactedPage{}, r.Pages...)}}
+	if r.Unkept != "" {
+		s.Warnings = append(s.Warnings, r.Unkept)
+		for _, claim := range claims {
+			s.Warnings = append(s.Warnings, "the claim of "+claim+" was dropped: it stood in the metadata")
+		}
+	}
 	if s.Record.SourceSHA256, err = sha256Of(d.file, d.size); err != nil {
 		return nil, err
 	}

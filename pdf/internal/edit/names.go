@@ -1,11 +1,18 @@
 package edit
 
-import "example.com/quire/pdf/cos"
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"example.com/quire/pdf/cos"
+	"example.com/quire/pdf/standard"
+)
 
 // definedNames are names that ISO 32000-2 defines as values of keys that every tagged file has.
 // They say nothing of the text, which may have the same words.
 var definedNames = map[cos.Name][]cos.Name{
-	"": { // in arrays that are objects of their own, such as colour spaces and lists of procedures
+	"": { // of any key: in arrays such as colour spaces, destinations and lists of procedures
 		"DeviceGray", "DeviceRGB", "DeviceCMYK", "CalGray", "CalRGB", "ICCBased", "Indexed", "Separation", "DeviceN", "Pattern",
 		"Text", "ImageB", "ImageC", "ImageI", "FitH", "FitV", "FitR", "FitB", "FitBH", "FitBV",
 	},
@@ -30,6 +37,47 @@ var definedNames = map[cos.Name][]cos.Name{
 	"CIDToGIDMap":   {"Identity"},
 	"Filter":        {"FlateDecode", "LZWDecode", "DCTDecode", "JPXDecode", "CCITTFaxDecode", "JBIG2Decode", "RunLengthDecode", "ASCII85Decode", "ASCIIHexDecode"},
 	"ColorSpace":    {"DeviceGray", "DeviceRGB", "DeviceCMYK", "ICCBased", "Indexed", "Separation", "DeviceN", "Pattern", "CalGray", "CalRGB"},
+}
+
+// definedStrings are strings that ISO 32000-2 defines as values of keys: the character collections
+// of fonts (9.7.3) and the namespaces of structure elements (14.8.6).
+var definedStrings = map[cos.Name][]string{
+	"NS":       {"http://iso.org/pdf/ssn", "http://iso.org/pdf2/ssn", "http://www.w3.org/1998/Math/MathML"},
+	"Registry": {"Adobe"},
+	"Ordering": {"Identity", "UCS", "Japan1", "Japan2", "GB1", "CNS1", "Korea1", "KR"},
+}
+
+// appearanceNumbers are the operators of a default appearance (12.7.4.3) without its font.
+var appearanceNumbers = regexp.MustCompile(`^[\d\s.+-]*(?:(?:Tf|g|rg|k)\b[\d\s.+-]*)*$`)
+
+// lookup stands for a key of strings that are the table of an indexed colour space (8.6.6.3).
+const lookup cos.Name = "Lookup"
+
+// keyIn returns the key of the i-th element of an array that is a value of a key.
+func keyIn(a cos.Array, i int, key cos.Name) cos.Name {
+	if i == 3 && len(a) == 4 && (a[0] == cos.Object(cos.Name("Indexed")) || a[0] == cos.Object(cos.Name("I"))) {
+		return lookup
+	}
+	return key
+}
+
+// defined reports whether a string is no text: what the standard defines for a key, the tag of a
+// language, colours, the names of an embedded font's glyphs, or the operators of a default
+// appearance.
+func (r *Redaction) defined(s string, key cos.Name) bool {
+	switch key {
+	case lookup:
+		return true
+	case "Lang":
+		return standard.IsLanguageTag(s)
+	case "CharSet":
+		return strings.HasPrefix(s, "/")
+	case "DA":
+		before, behind, _ := strings.Cut(s, "/")
+		font, behind, _ := strings.Cut(behind, " ")
+		return !r.named(cos.Name(font), key) && appearanceNumbers.MatchString(before) && appearanceNumbers.MatchString(behind)
+	}
+	return slices.Contains(definedStrings[key], s)
 }
 
 // definedKeys are keys of four characters and more that ISO 32000-2 and what it builds on define.

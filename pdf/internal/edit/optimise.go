@@ -274,7 +274,7 @@ func (e *Draft) unite(ctx context.Context) error {
 	sums := func() map[uint32][sha256.Size]byte { return map[uint32][sha256.Size]byte{} }
 	u := uniter{e: e, starts: sums(), whole: sums(), first: map[[sha256.Size]byte]uint32{}, begin: map[[sha256.Size]byte]*alike{}}
 	var fault error
-	e.reach(func(r cos.Ref, o cos.Object) {
+	e.reach(func(r cos.Ref, _ cos.Name, o cos.Object) {
 		if fault == nil {
 			fault = cmp.Or(ctx.Err(), u.look(r, o))
 		}

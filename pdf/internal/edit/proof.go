@@ -10,6 +10,7 @@ import (
 
 	"example.com/quire/pdf/cos"
 	"example.com/quire/pdf/internal/content"
+	"example.com/quire/pdf/standard"
 )
 
 // Proved holds a file that was written against the redaction: no page shows what was to go, nothing
@@ -58,9 +59,9 @@ func (r *Redaction) Proved(ctx context.Context, d *Document) error {
 	r.Proof = Proof{Pages: len(e.pages)}
 	var fault error
 	contents := e.contents()
-	e.reach(func(ref cos.Ref, o cos.Object) {
+	e.reach(func(ref cos.Ref, key cos.Name, o cos.Object) {
 		if r.Proof.Objects++; fault == nil {
-			fault = r.clean(ctx, e, reader, ref, o, contents[ref])
+			fault = r.clean(ctx, e, reader, ref, key, o, contents[ref])
 		}
 		if fault == nil {
 			fault = r.unseenAlone(ctx, s, ref, o)
@@ -146,28 +147,32 @@ func (e *Draft) contents() map[cos.Ref]bool {
 
 // clean is an error when an object of a file has what must not be; drawn says that it is content of
 // a page, which was read as such.
-func (r *Redaction) clean(ctx context.Context, e *Draft, reader *textReader, ref cos.Ref, o cos.Object, drawn bool) error {
+func (r *Redaction) clean(ctx context.Context, e *Draft, reader *textReader, ref cos.Ref, key cos.Name, o cos.Object, drawn bool) error {
 	place := fmt.Sprintf("object %d", ref.Num)
 	var look func(o cos.Object, key cos.Name) bool
 	look = func(o cos.Object, key cos.Name) bool {
 		switch v := o.(type) {
 		case cos.String, cos.Hex:
 			s, _ := cos.TextOf(v)
-			return r.in(s)
+			return r.in(s) && !r.defined(s, key)
 		case cos.Name:
 			return key != "BaseFont" && key != "FontName" && r.named(v, key)
 		case cos.Array:
-			return slices.ContainsFunc(v, func(x cos.Object) bool { return look(x, key) })
+			for i, x := range v {
+				if look(x, keyIn(v, i, key)) {
+					return true
+				}
+			}
 		case cos.Dict:
 			return slices.ContainsFunc(v, func(x cos.Entry) bool {
 				return len(x.Key) > 3 && r.in(string(x.Key)) && !definedKeys[x.Key] || look(x.Value, x.Key)
 			})
 		case *stream:
-			return look(v.dict, "")
+			return look(v.dict, key)
 		}
 		return false
 	}
-	if look(o, "") {
+	if look(o, key) {
 		return notProvable(place, "a string or a name still has the text")
 	}
 	s, ok := o.(*stream)
@@ -178,7 +183,7 @@ func (r *Redaction) clean(ctx context.Context, e *Draft, reader *textReader, ref
 	b := reader.src.Data(ref)
 	resources := e.dict(s.dict.Get("Resources"))
 	if kind == "XML" || e.name(s.dict.Get("Type")) == "Metadata" {
-		if r.in(unescaped(b)) {
+		if left, err := standard.StripXMP(b, r.in); err != nil || len(left) != len(b) {
 			return notProvable(place, "metadata still have the text")
 		}
 		return nil // its elements are names of XMP
@@ -210,14 +215,14 @@ func utf16Text(b []byte) string {
 
 // named reports whether a name that the maker of the file gave has what must not be.
 func (r *Redaction) named(n, key cos.Name) bool {
-	return len(n) > 3 && r.in(string(n)) && !slices.Contains(definedNames[key], n)
+	return len(n) > 3 && r.in(string(n)) && !slices.Contains(definedNames[key], n) && !slices.Contains(definedNames[""], n)
 }
 
 // tagged is an error when a name in content has what must not be, such as a tag or a resource.
 func (r *Redaction) tagged(place string, data []byte) error {
 	return cos.OperatorNames(data, func(_ []byte, names []cos.Name) error {
 		for _, n := range names {
-			if r.named(n, "S") && !slices.Contains(definedNames[""], n) {
+			if r.named(n, "S") {
 				return notProvable(place, "a name in its content still has the text")
 			}
 		}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"html"
 	"regexp"
 	"slices"
 	"strconv"
@@ -75,6 +74,7 @@ type Redaction struct {
 	Removed Removed
 	Pages   []RedactedPage
 	Proof   Proof
+	Unkept  string               // what of the file went as a whole, and why; empty: nothing
 	content *content.Interpreter // whose fonts are known
 	re      *regexp.Regexp       // nil: boxes only
 	said    []*regexp.Regexp     // what stood in boxes: hidden copies of it go too
@@ -440,62 +440,60 @@ func (r *Redaction) hidden(e *Draft) {
 	if form := e.dict(e.catalog().Get("AcroForm")); form.Get("XFA") != nil {
 		e.change("AcroForm", e.add(with(form, "XFA", nil)))
 	}
+	r.info(e)
 	r.sweep(e)
-	packet := e.data(e.catalog().Get("Metadata"))
-	if packet == nil {
+	r.metadata(e)
+}
+
+// info takes entries out of the information dictionary of which a part would say nothing, such as
+// half a date.
+func (r *Redaction) info(e *Draft) {
+	info := e.dict(e.info)
+	for _, key := range [...]cos.Name{"Producer", "Creator", "CreationDate", "ModDate"} {
+		if s := e.text(info.Get(key)); s != "" && r.in(s) {
+			r.Removed.Strings++
+			info = with(info, key, nil)
+			e.set(e.info, info)
+		}
+	}
+}
+
+// metadata takes text out of the XMP packet of the document: the properties that have it. The whole
+// packet goes where it cannot be read.
+func (r *Redaction) metadata(e *Draft) {
+	before := e.data(e.catalog().Get("Metadata"))
+	if before == nil {
 		return
 	}
-	if small := standard.SetXMP(packet, "Thumbnails", ""); len(small) < len(packet) { // pictures of pages
-		packet = small
-		e.setPacket(packet)
-	}
-	if r.in(unescaped(packet)) {
-		packet = standard.SetXMP(packet, "Title", strings.TrimSpace(r.without(standard.XMPTitle(packet))))
-		for _, key := range [...]string{"Author", "Subject", "Keywords"} {
-			if r.in(unescaped(packet)) {
-				packet = standard.SetXMP(packet, key, e.text(e.dict(e.info).Get(cos.Name(key))))
-			}
+	packet := standard.SetXMP(xmlText(before), "Thumbnails", "") // pictures of pages
+	stripped, err := standard.StripXMP(packet, r.in)
+	for _, x := range [...]struct{ key, property string }{
+		{"Title", "dc:title"}, {"Author", "dc:creator"}, {"Subject", "dc:description"}, {"Keywords", "pdf:Keywords"},
+	} { // what is left of them is in the information dictionary, of the title, which must be, here too
+		if err != nil || !bytes.Contains(packet, []byte(x.property)) || bytes.Contains(stripped, []byte(x.property)) {
+			continue
 		}
+		value := e.text(e.dict(e.info).Get(cos.Name(x.key)))
+		if x.key == "Title" {
+			value = strings.TrimSpace(r.without(standard.XMPTitle(packet)))
+		}
+		stripped = standard.SetXMP(stripped, x.key, value)
+	}
+	switch {
+	case err != nil:
 		r.Removed.Strings++
-		if r.in(unescaped(packet)) {
-			e.change("Metadata", nil)
-			return
-		}
-		e.setPacket(packet)
+		r.Unkept = "the metadata were removed: " + err.Error()
+		e.change("Metadata", nil)
+	case len(stripped) != len(before):
+		r.Removed.Strings++
+		e.setPacket(stripped)
 	}
 }
-
-// unescaped is the text of an XMP packet: what stands between its tags, in comments and in
-// attributes, but for what is said with the words of the standards.
-func unescaped(b []byte) string {
-	s := xmlTag.ReplaceAllStringFunc(xmlText(b), func(tag string) string {
-		if strings.HasPrefix(tag, "<!") {
-			return " " + tag + " "
-		}
-		var values strings.Builder
-		for _, m := range xmlAttribute.FindAllStringSubmatch(tag, -1) {
-			value := m[2][1 : len(m[2])-1]
-			if !strings.HasPrefix(m[1], "xmlns") && m[1] != "xml:lang" && m[1] != "rdf:parseType" && value != packetID {
-				values.WriteString(" " + value)
-			}
-		}
-		return values.String() + " "
-	})
-	return html.UnescapeString(s)
-}
-
-// packetID is that of every packet (ISO 16684-1, 7.3.2).
-const packetID = "W5M0MpCehiHzreSzNTczkc9d"
-
-var (
-	xmlTag       = regexp.MustCompile(`(?s)<!--.*?-->|<[^>]*>`)
-	xmlAttribute = regexp.MustCompile(`([^\s=<>"']+)\s*=\s*("[^"]*"|'[^']*')`)
-)
 
 // xmlText returns XML in UTF-8, which may be in UTF-16 (ISO 16684-1, 7.1).
-func xmlText(b []byte) string {
+func xmlText(b []byte) []byte {
 	if len(b) < 2 || b[0] != 0 && b[1] != 0 && !bytes.HasPrefix(b, []byte("\xff\xfe")) && !bytes.HasPrefix(b, []byte("\xfe\xff")) {
-		return string(b)
+		return b
 	}
 	if b[0] == 0xff || b[1] == 0 { // the lower byte first
 		b = bytes.Clone(b)
@@ -503,7 +501,7 @@ func xmlText(b []byte) string {
 			b[i-1], b[i] = b[i], b[i-1]
 		}
 	}
-	return utf16Text(bytes.TrimPrefix(b, []byte("\xfe\xff")))
+	return []byte(utf16Text(bytes.TrimPrefix(b, []byte("\xfe\xff"))))
 }
 
 // in reports whether text has what must not be.
@@ -534,18 +532,18 @@ func (r *Redaction) without(s string) string {
 // dictionary.
 func (r *Redaction) sweep(e *Draft) {
 	packet := refOf(e.catalog().Get("Metadata")) // which is kept
-	var change func(o cos.Object) (cos.Object, bool)
-	change = func(o cos.Object) (cos.Object, bool) {
+	var change func(o cos.Object, key cos.Name) (cos.Object, bool)
+	change = func(o cos.Object, key cos.Name) (cos.Object, bool) {
 		switch v := o.(type) {
 		case cos.String, cos.Hex, cos.Text:
-			if s, ok := cos.TextOf(v); ok && r.in(s) {
+			if s, ok := cos.TextOf(v); ok && r.in(s) && !r.defined(s, key) {
 				r.Removed.Strings++
 				return cos.Text(r.without(s)), true
 			}
 		case cos.Array:
 			var out cos.Array
 			for i := range v {
-				if x, ok := change(v[i]); ok {
+				if x, ok := change(v[i], keyIn(v, i, key)); ok {
 					if out == nil {
 						out = slices.Clone(v)
 					}
@@ -564,7 +562,7 @@ func (r *Redaction) sweep(e *Draft) {
 				}
 			}
 			for i := range v {
-				if x, ok := change(v[i].Value); ok {
+				if x, ok := change(v[i].Value, v[i].Key); ok {
 					if out == nil {
 						out = slices.Clone(v)
 						v = out
@@ -576,7 +574,7 @@ func (r *Redaction) sweep(e *Draft) {
 				return out, true
 			}
 		case *stream:
-			if x, ok := change(v.dict); ok {
+			if x, ok := change(v.dict, key); ok {
 				s := *v
 				s.dict, _ = x.(cos.Dict)
 				return &s, true
@@ -584,8 +582,8 @@ func (r *Redaction) sweep(e *Draft) {
 		}
 		return o, false
 	}
-	e.reach(func(ref cos.Ref, o cos.Object) {
-		if x, ok := change(o); ok {
+	e.reach(func(ref cos.Ref, key cos.Name, o cos.Object) {
+		if x, ok := change(o, key); ok {
 			e.set(ref, x)
 		}
 	})
@@ -594,39 +592,44 @@ func (r *Redaction) sweep(e *Draft) {
 	}
 }
 
-// reach calls f with each object that the catalog or the information dictionary leads to, once.
-// What f changes is followed as it is then.
-func (e *Draft) reach(f func(cos.Ref, cos.Object)) {
+// reach calls f with each object that the catalog or the information dictionary leads to, once, and
+// with the key under which it is found first. What f changes is followed as it is then.
+func (e *Draft) reach(f func(cos.Ref, cos.Name, cos.Object)) {
+	type found struct {
+		ref cos.Ref
+		key cos.Name
+	}
 	seen := map[uint32]bool{}
-	var queue []cos.Ref
-	var walk func(o cos.Object)
-	walk = func(o cos.Object) {
+	var queue []found
+	var walk func(o cos.Object, key cos.Name)
+	walk = func(o cos.Object, key cos.Name) {
 		switch v := o.(type) {
 		case cos.Ref:
 			if !v.IsZero() && !seen[v.Num] {
 				seen[v.Num] = true
-				queue = append(queue, v)
+				queue = append(queue, found{v, key})
 			}
 		case cos.Array:
-			for _, x := range v {
-				walk(x)
+			for i, x := range v {
+				walk(x, keyIn(v, i, key))
 			}
 		case cos.Dict:
 			for _, x := range v {
-				walk(x.Value)
+				walk(x.Value, x.Key)
 			}
 		case *stream:
-			walk(v.dict)
+			walk(v.dict, key)
 		}
 	}
-	walk(e.root)
-	walk(e.info)
+	walk(e.root, "")
+	walk(e.info, "")
 	for i := 0; i < len(queue); i++ {
-		o := e.object(queue[i])
-		f(queue[i], o)
-		if now, is := e.over[queue[i].Num]; is {
+		x := queue[i]
+		o := e.object(x.ref)
+		f(x.ref, x.key, o)
+		if now, is := e.over[x.ref.Num]; is {
 			o = now
 		}
-		walk(o)
+		walk(o, x.key)
 	}
 }
