@@ -77,7 +77,7 @@ func (s *Session) upload(ctx context.Context, remote string, r io.Reader, o Copy
 	case target.Exists && !o.Overwrite:
 		return CopyResult{}, fs.ErrExist
 	}
-	partial := target.Path + "." + rand.Text()[:8] + ".partial"
+	partial := folderOf(target.Path) + rand.Text()[:8] + ".partial" // names may be as long as the host allows
 	c := copying{session: s, hash: sha256.New(), total: -1, tell: o.Progress}
 	err = c.upload(ctx, partial, r)
 	if err == nil {
@@ -89,6 +89,16 @@ func (s *Session) upload(ctx context.Context, remote string, r io.Reader, o Copy
 		return CopyResult{}, err
 	}
 	return c.result(target.Path), nil
+}
+
+// folderOf returns the folder of a full path of the host's, with the separator at its end. The names
+// of files of Unix may have a backslash.
+func folderOf(path string) string {
+	separators := `\/`
+	if strings.HasPrefix(path, "/") {
+		separators = "/"
+	}
+	return path[:strings.LastIndexAny(path, separators)+1]
 }
 
 // removeFile removes what is left of an upload. That it cannot is of no interest beside what

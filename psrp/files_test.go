@@ -263,6 +263,31 @@ func TestUploadReplacesAFileOnlyWhenAsked(t *testing.T) {
 	}
 }
 
+// TestFilesWithLongNamesAreUploaded: the partial file lies in the same folder, and its name is not
+// longer than that of the file.
+func TestFilesWithLongNamesAreUploaded(t *testing.T) {
+	h := &fileHost{}
+	s := h.start(t)
+	for _, name := range []string{strings.Repeat("x", 255), strings.Repeat("x", 127) + `\` + strings.Repeat("x", 127)} {
+		if filepath.Separator == '\\' && strings.Contains(name, `\`) {
+			continue
+		}
+		if _, err := s.Upload(t.Context(), name, strings.NewReader("new"), CopyOptions{}); err != nil {
+			t.Error(err)
+		}
+		if b, err := os.ReadFile(filepath.Join(h.dir, name)); string(b) != "new" || err != nil {
+			t.Errorf("the file holds %q, %v", b, err)
+		}
+	}
+	for path, want := range map[string]string{
+		`C:\a\b.txt`: `C:\a\`, `\\server\share\b.txt`: `\\server\share\`, `C:/a/b.txt`: `C:/a/`, "/a/b.txt": "/a/", `/a/b\c`: "/a/", "/b": "/",
+	} {
+		if got := folderOf(path); got != want {
+			t.Errorf("the folder of %s is %s, want %s", path, got, want)
+		}
+	}
+}
+
 // TestCopyThatFailsLeavesNothingUnderTheName has every step fail in turn: the error says why, no
 // partial file stays, and the session goes on.
 func TestCopyThatFailsLeavesNothingUnderTheName(t *testing.T) {
