@@ -109,3 +109,66 @@ func TestTextOfDamagedFiles(t *testing.T) {
 		t.Errorf("a stream over its limit: %v", err)
 	}
 }
+
+// TestSpacesWithoutWidthAreNone: makers draw them only to move what follows, as others do who read
+// the words. Who searches for them as the file has them finds them too.
+func TestSpacesWithoutWidthAreNone(t *testing.T) {
+	e := engine(t)
+	b := raw(`<</Type/Catalog/Pages 2 0 R>>`, `<</Type/Pages/Kids[3 0 R]/Count 1>>`,
+		`<</Type/Page/MediaBox[0 0 300 200]/Contents 4 0 R/Resources<</Font<</F<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>>>`,
+		stream("", "BT /F 10 Tf 20 150 Td -2.7 Tw (The)Tj 0 Tw ( )Tj -2.7 Tw (Pr e)Tj (fa ce)Tj -5 Tw ( )Tj 0 Tw (is here) Tj ET"))
+	done, out, err := run(t, e, "optimise", nil, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := pdftest.Text(t, pdftest.Write(t, "in.pdf", out[0])); !strings.HasPrefix(got, "The Preface") {
+		t.Errorf("pdftotext: %q", got)
+	}
+	if done, _, err = run(t, e, "text", nil, b); err != nil || !strings.HasPrefix(done.Text, "The Preface") {
+		t.Errorf("%v: %q", err, done.Text)
+	}
+	for _, text := range []string{"preface", "pr efa ce"} {
+		found, err := open(t, e, b, "").Search(t.Context(), pdf.SearchOptions{Text: text})
+		if err != nil || len(found) != 1 || len(found[0].Boxes) != 1 {
+			t.Errorf("%s: %v, %+v", text, err, found)
+		}
+		_, out, err := run(t, e, "redact", map[string]string{"text": text}, b)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if left := pdftest.Text(t, pdftest.Write(t, "out.pdf", out[0])); strings.Contains(left, "face") || !strings.Contains(left, "here") {
+			t.Errorf("%s: %q is left", text, left)
+		}
+	}
+}
+
+// TestTextIsFoundAsItLooks: characters that nobody sees divide no word, and those that look alike
+// are found for each other, also to be redacted.
+func TestTextIsFoundAsItLooks(t *testing.T) {
+	e := engine(t)
+	b := raw(`<</Type/Catalog/Pages 2 0 R/Outlines 7 0 R>>`, `<</Type/Pages/Kids[3 0 R]/Count 1>>`,
+		`<</Type/Page/MediaBox[0 0 300 200]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>>`,
+		stream("", "BT /F 10 Tf 20 150 Td (The Zanz{ibar of O|Brien, 77}88) Tj ET"),
+		`<</Type/Font/Subtype/Type1/BaseFont/Helvetica/ToUnicode 6 0 R>>`,
+		stream("", "begincmap 1 begincodespacerange<00><ff>endcodespacerange 1 beginbfrange<20><7a><0020>endbfrange 3 beginbfchar<7b><200b><7c><2019><7d><2011>endbfchar endcmap"),
+		`<</First 8 0 R/Last 8 0 R/Count 1>>`, `<</Parent 7 0 R/Title<feff005a0061006e007a00ad0069006200610072>>>`)
+	for text, left := range map[string]string{"zanzibar": "The of O\u2019Brien, 77\u201188", "O'Brien": "The Zanz\u200bibar of , 77\u201188", "77-88": "The Zanz\u200bibar of O\u2019Brien,"} {
+		found, err := open(t, e, b, "").Search(t.Context(), pdf.SearchOptions{Text: text})
+		if err != nil || len(found) != 1 {
+			t.Errorf("%s: %v, %+v", text, err, found)
+		}
+		_, out, err := run(t, e, "redact", map[string]string{"text": text}, b)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		file := pdftest.Write(t, "out.pdf", out[0])
+		if got := strings.Join(strings.Fields(pdftest.Text(t, file)), " "); got != left {
+			t.Errorf("%s: %+q is left, want %+q", text, got, left)
+		}
+		if qdf, _ := pdftest.Run(t, "qpdf", "--qdf", file, "-"); text == "zanzibar" && strings.Contains(strings.ToLower(qdf), "005a0061006e007a") {
+			t.Error("the bookmark has it")
+		}
+	}
+}

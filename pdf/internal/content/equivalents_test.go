@@ -14,6 +14,9 @@ func TestEquivalentsMatchMarksInEveryOrder(t *testing.T) {
 		"\u212B":             {"\u212B", "\u00C5", "A\u030A"},
 		"\uAC00b":            {"\uAC00b", "\u1100\u1161b"},
 		"\u0301":             {"\u0301"},
+		"7-8":                {"7-8", "7\u20118", "7\u20138", "7\u22128", "7\u00AD8"},
+		"O\u2019B":           {"O'B", "O\u2019B", "O\u02BCB"},
+		"\"a\u201D":          {"\"a\"", "\u201Ea\u201C"},
 	} {
 		re := regexp.MustCompile("^" + Equivalents(s) + "$")
 		for _, o := range others {

@@ -22,8 +22,9 @@ type Word struct {
 
 // Part is what one glyph of a word stands for.
 type Part struct {
-	Text string
-	Quad Quad
+	Text  string
+	Quad  Quad
+	Space bool // a space follows that has no width, so that nobody sees it
 }
 
 // Line is words on one baseline, next to each other.
@@ -194,12 +195,13 @@ func (c *collector) flush() {
 }
 
 func (c *collector) piece(g *Glyph, s *State) piece {
-	p := piece{Part: Part{g.Text, g.Quad}, size: g.Size}
+	p := piece{Part: Part{Text: g.Text, Quad: g.Quad}, size: g.Size}
 	if s.Font != nil {
 		p.font = s.Font.Name
 	}
 	q := g.Quad
 	dx, dy := q[1].X-q[0].X, q[1].Y-q[0].Y
+	width := math.Hypot(dx, dy)
 	if g.Vertical || dx == 0 && dy == 0 { // along the line, which runs down or has no width
 		dx, dy = q[3].Y-q[0].Y, -(q[3].X - q[0].X)
 		if g.Vertical {
@@ -209,9 +211,11 @@ func (c *collector) piece(g *Glyph, s *State) piece {
 	p.angle = int(math.Round(math.Atan2(dy, dx)*180/math.Pi)+360) % 360
 	sin, cosine := math.Sincos(float64(p.angle) * math.Pi / 180)
 	p.u, p.v = g.Origin.X*cosine+g.Origin.Y*sin, g.Origin.Y*cosine-g.Origin.X*sin
-	p.end = p.u
-	for _, x := range q {
-		p.end = max(p.end, x.X*cosine+x.Y*sin)
+	p.end = p.u + width // slanted letters do not end where their upper corner is
+	if g.Vertical {
+		for _, x := range q {
+			p.end = max(p.end, x.X*cosine+x.Y*sin)
+		}
 	}
 	return p
 }
@@ -236,10 +240,13 @@ type word struct {
 	n int // in which order it was drawn
 }
 
-// The gaps in parts of the size: beyond the first a word ends, beyond the second a line.
+// The gaps in parts of the size: beyond the first a word ends, beyond the second a line. A space
+// between the last two is none: some makers draw spaces only to move what follows.
 const (
-	wordGap = 0.1
-	lineGap = 1.8
+	wordGap    = 0.1
+	lineGap    = 1.8
+	noGap      = 0.03
+	noGapBelow = -0.1
 )
 
 // words joins pieces that follow each other on one baseline, first as they are drawn and then as
@@ -247,7 +254,7 @@ const (
 func (c *collector) words() []word {
 	var out []word
 	for _, p := range c.pieces {
-		if n := len(out); n > 0 && !out[n-1].spaceAfter && joins(&out[n-1], p) {
+		if n := len(out); n > 0 && joins(&out[n-1], p) {
 			out[n-1].extend(p)
 			continue
 		}
@@ -256,7 +263,7 @@ func (c *collector) words() []word {
 	slices.SortStableFunc(out, inLines)
 	var merged []word
 	for _, w := range out {
-		if n := len(merged); n > 0 && !merged[n-1].spaceAfter && joins(&merged[n-1], w.piece) {
+		if n := len(merged); n > 0 && joins(&merged[n-1], w.piece) {
 			m := &merged[n-1]
 			for i, part := range w.Parts {
 				p := w.piece
@@ -283,10 +290,14 @@ func inLines(a, b word) int {
 func joins(w *word, p piece) bool {
 	size := max(w.size, p.size)
 	gap := p.u - w.end
+	if w.spaceAfter && !(gap > noGapBelow*size && gap < noGap*size) {
+		return false
+	}
 	return w.angle == p.angle && math.Abs(w.v-p.v) < 0.25*size && min(w.size, p.size) > 0.6*size && gap < wordGap*size && gap > -0.6*size && p.u >= w.u-0.1*size
 }
 
 func (w *word) extend(p piece) {
+	w.Parts[len(w.Parts)-1].Space = w.spaceAfter
 	w.Parts = append(w.Parts, p.Part)
 	w.end, w.spaceAfter = max(w.end, p.end), p.spaceAfter
 }

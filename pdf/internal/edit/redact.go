@@ -504,8 +504,12 @@ func xmlText(b []byte) []byte {
 	return []byte(utf16Text(bytes.TrimPrefix(b, []byte("\xfe\xff"))))
 }
 
-// in reports whether text has what must not be.
+// in reports whether text has what must not be, also where characters that nobody sees divide it.
 func (r *Redaction) in(s string) bool {
+	return r.matches(s) || strings.ContainsFunc(s, content.Ignorable) && r.matches(content.Visible(s))
+}
+
+func (r *Redaction) matches(s string) bool {
 	if r.re != nil && r.re.MatchString(s) {
 		return true
 	}
@@ -517,6 +521,9 @@ func (r *Redaction) without(s string) string {
 	for range 8 { // what is left may match anew
 		if !r.in(s) {
 			return s
+		}
+		if !r.matches(s) {
+			s = content.Visible(s)
 		}
 		if r.re != nil {
 			s = r.re.ReplaceAllString(s, "")

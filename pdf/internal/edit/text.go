@@ -229,7 +229,7 @@ func (r *textReader) page(ctx context.Context, i int, shown bool) (*content.Text
 
 // SearchOptions say what is searched: exactly one of Text and Regexp.
 type SearchOptions struct {
-	Text   string // spaces in it stand for any white space, line ends too, and marks are found in any order
+	Text   string // spaces in it stand for any white space, line ends too; see content.Equivalents
 	Regexp string // in RE2 syntax, over the text of a page with single spaces
 	Case   bool   // letters match only as they are written
 	Pages  string // as in ParsePages; empty: all
@@ -314,14 +314,15 @@ func (d *Document) Search(ctx context.Context, o SearchOptions) ([]Match, error)
 
 // flow is text in one order, and where each of its characters stands.
 type flow struct {
-	text  strings.Builder
-	parts []*content.Part
-	line  []int // of each part
-	from  []int // where each part begins in text
+	text   strings.Builder
+	parts  []*content.Part
+	line   []int // of each part
+	from   []int // where each part begins in text
+	spaces bool  // with those that have no width
 }
 
-func newFlow(parts int) *flow {
-	return &flow{parts: make([]*content.Part, 0, parts), line: make([]int, 0, parts), from: make([]int, 0, parts)}
+func newFlow(parts int, spaces bool) *flow {
+	return &flow{parts: make([]*content.Part, 0, parts), line: make([]int, 0, parts), from: make([]int, 0, parts), spaces: spaces}
 }
 
 func (f *flow) word(parts []content.Part, line int) {
@@ -329,16 +330,62 @@ func (f *flow) word(parts []content.Part, line int) {
 		p := &parts[i]
 		f.parts, f.line, f.from = append(f.parts, p), append(f.line, line), append(f.from, f.text.Len())
 		f.text.WriteString(p.Text)
+		if p.Space && f.spaces {
+			f.text.WriteByte(' ')
+		}
 	}
+}
+
+// visible returns the text without the characters that nobody sees; nil: there are none.
+func (f *flow) visible() *flow {
+	s := f.text.String()
+	if !strings.ContainsFunc(s, content.Ignorable) {
+		return nil
+	}
+	v := &flow{parts: f.parts, line: f.line}
+	for i, from := range f.from {
+		end := len(s)
+		if i+1 < len(f.from) {
+			end = f.from[i+1]
+		}
+		v.from = append(v.from, v.text.Len())
+		v.text.WriteString(content.Visible(s[from:end]))
+	}
+	return v
 }
 
 // flows returns the text of a page in the orders in which it is searched: that of reading, and the
 // same with words joined that a hyphen divides at the end of a line, and with letters joined that
 // are spaced out; where all is set, as it was drawn. Text from right to left is searched as others
 // read it too: in words as they stand from left to right, for some makers draw what is to be read
-// so, and as content.Text.Others has it. All this is done again with indices apart, where there are
-// any.
+// so, and as content.Text.Others has it. All this is done again with indices apart, with spaces that
+// have no width, and without characters that nobody sees, where there are any.
 func flows(t *content.Text, all bool) []*flow {
+	out := ordersOf(t, all)
+	for _, f := range out {
+		if v := f.visible(); v != nil {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func ordersOf(t *content.Text, all bool) []*flow {
+	thin := slices.ContainsFunc(t.Order, func(w content.Word) bool {
+		return slices.ContainsFunc(w.Parts, func(p content.Part) bool { return p.Space })
+	})
+	out := orders(t, all, false)
+	if thin {
+		out = append(out, orders(t, all, true)...)
+	}
+	if t.Apart != nil {
+		out = append(out, ordersOf(t.Apart, all)...)
+	}
+	return out
+}
+
+// orders are those of flows, with or without spaces that have no width.
+func orders(t *content.Text, all, spaces bool) []*flow {
 	parts := 0
 	for i := range t.Order {
 		parts += len(t.Order[i].Parts)
@@ -348,9 +395,9 @@ func flows(t *content.Text, all bool) []*flow {
 		divided = divided || n < len(t.Lines)-1 && hyphenated(l)
 		spaced[n] = spacedOut(l)
 	}
-	out := []*flow{reading(t.Lines, parts)}
+	out := []*flow{reading(t.Lines, parts, spaces)}
 	if divided {
-		whole := newFlow(parts)
+		whole := newFlow(parts, spaces)
 		for n, l := range t.Lines {
 			for i, w := range l.Words {
 				if i == len(l.Words)-1 && n < len(t.Lines)-1 && hyphenated(l) {
@@ -364,7 +411,7 @@ func flows(t *content.Text, all bool) []*flow {
 		out = append(out, whole)
 	}
 	if slices.ContainsFunc(spaced, func(l []bool) bool { return l != nil }) {
-		whole := newFlow(parts)
+		whole := newFlow(parts, spaces)
 		for n, l := range t.Lines {
 			for i, w := range l.Words {
 				whole.word(w.Parts, n)
@@ -376,7 +423,7 @@ func flows(t *content.Text, all bool) []*flow {
 		out = append(out, whole)
 	}
 	words := func(list []content.Word) {
-		f := newFlow(parts)
+		f := newFlow(parts, spaces)
 		for i, w := range list {
 			f.word(w.Parts, i)
 			f.text.WriteByte(' ')
@@ -390,16 +437,13 @@ func flows(t *content.Text, all bool) []*flow {
 		words(t.Seen)
 	}
 	for _, lines := range t.Others() {
-		out = append(out, reading(lines, parts))
-	}
-	if t.Apart != nil {
-		out = append(out, flows(t.Apart, all)...)
+		out = append(out, reading(lines, parts, spaces))
 	}
 	return out
 }
 
-func reading(lines []content.Line, parts int) *flow {
-	f := newFlow(parts)
+func reading(lines []content.Line, parts int, spaces bool) *flow {
+	f := newFlow(parts, spaces)
 	for n, l := range lines {
 		for _, w := range l.Words {
 			f.word(w.Parts, n)
