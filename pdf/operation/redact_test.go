@@ -605,6 +605,7 @@ func TestEmbeddedFontsStayAsTheyWere(t *testing.T) {
 		"TrueType in a CIDFont":           composite(sans, "/Identity-H", "CIDFontType2", "FontFile2"),
 		"a CMap that is built on another": composite(sans, "10 0 R", "CIDFontType2", "FontFile2", stream("/Type/CMap/CMapName/X/UseCMap/Identity-H", []byte("/Identity-H usecmap"))),
 		"simple TrueType":                 simple("TrueType", "FontFile2", stream("", sans.Data())),
+		"TrueType that has the word":      simple("TrueType", "FontFile2", stream("", slices.Concat(sans.Data(), []byte(" by Quartz")))),
 		"simple CFF":                      simple("Type1", "FontFile3", stream("/Subtype/Type1C", sample.Table("CFF "))),
 	} {
 		_, out, err := run(t, engine(t), "redact", map[string]string{"text": "Quartz", "unmarked": "true"}, b)

@@ -177,7 +177,7 @@ func (r *Redaction) clean(ctx context.Context, e *Draft, reader *textReader, ref
 	}
 	s, ok := o.(*stream)
 	kind := e.name(e.dict(o).Get("Subtype"))
-	if !ok || kind == "Image" || s.dict.Get("Length1") != nil || kind == "Type1C" || kind == "CIDFontType0C" || kind == "OpenType" || r.re == nil {
+	if !ok || kind == "Image" || slices.Contains(fontPrograms, key) || r.re == nil {
 		return nil
 	}
 	b := reader.src.Data(ref)
@@ -206,6 +206,9 @@ func (r *Redaction) clean(ctx context.Context, e *Draft, reader *textReader, ref
 	}
 	return nil
 }
+
+// fontPrograms are the keys of embedded fonts (ISO 32000-2, 9.9), which are no text.
+var fontPrograms = []cos.Name{"FontFile", "FontFile2", "FontFile3"}
 
 // utf16Text returns data as a text string of UTF-16BE is read (7.9.2.2).
 func utf16Text(b []byte) string {
