@@ -34,6 +34,7 @@ func samples(tb testing.TB) map[string]func(*doc.Builder) error {
 		"book":       book,
 		"footnotes":  footnotes,
 		"flow":       flowing,
+		"names":      named,
 		"looks":      inlineLooks(tb),
 		"pictures":   pictures(tb),
 	}

@@ -314,8 +314,10 @@ func TestVeraPDF(t *testing.T) {
 		put(fmt.Sprintf("%s %v", name, ids), ids, body)
 	}
 	for _, ids := range claimable[1:3] {
-		body, _ := render(t, e, pdf.RenderOptions{Standards: ids, Time: frozen, DocumentID: "id-1"}, good["flow"])
-		put(fmt.Sprintf("flow %v", ids), ids, body)
+		for _, name := range []string{"flow", "names"} {
+			body, _ := render(t, e, pdf.RenderOptions{Standards: ids, Time: frozen, DocumentID: "id-1"}, good[name])
+			put(fmt.Sprintf("%s %v", name, ids), ids, body)
+		}
 	}
 	for _, id := range []standard.ID{standard.PDFA2u, standard.PDFA2a, standard.PDFA3u, standard.PDFA3a, standard.PDFA4e} {
 		body, _ := render(t, e, pdf.RenderOptions{Standards: []standard.ID{id}, Time: frozen, DocumentID: "id-1"}, good["everything"])

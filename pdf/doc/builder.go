@@ -158,6 +158,9 @@ func In(s *Style) TextOption { return func(b *Block, _ *[]Span, _ *[]Tab) { b.St
 // Anchor names the text for links to "#name".
 func Anchor(name string) TextOption { return func(b *Block, _ *[]Span, _ *[]Tab) { b.Anchor = name } }
 
+// ID names the element of the text in the structure tree.
+func ID(name string) TextOption { return func(b *Block, _ *[]Span, _ *[]Tab) { b.ID = name } }
+
 // Bookmark puts the text into the outline under the given title.
 func Bookmark(title string) TextOption {
 	return func(b *Block, _ *[]Span, _ *[]Tab) { b.Bookmark = title }

@@ -244,7 +244,12 @@ type Block struct {
 	Anchor       string // name that "#anchor" links point at
 	// AnchorFrom is what Anchor is made of, for diagnostics.
 	AnchorFrom Origin
-	Lang       string // BCP 47; empty: as the parent
+	// ID names the element of the block in the structure tree (ISO 32000-2, 14.7.2), for programs
+	// that read it. It is unique in the document, IDs of cells included. What has no element of its
+	// own, such as a Box, gets one; an artifact has none.
+	ID     string
+	IDFrom Origin // what ID is made of, for diagnostics
+	Lang   string // BCP 47; empty: as the parent
 	// Bookmark is the title of an outline item that leads here; empty: none.
 	Bookmark string
 	// BookmarkLevel nests outline items: 1 is the top. A heading with 0 uses its
@@ -483,6 +488,8 @@ type Column struct {
 	// HeadStyle is the style of the head cell; nil: the column's, bold.
 	HeadStyle *Style
 	Style     *Style // of the body cells; nil: the table's
+	ID        string // of the head cell, as of any Cell
+	IDFrom    Origin
 	// RowHeader makes the body cells of the column row headers (TH Scope=Row).
 	RowHeader bool
 	// Background is the background of the body cells of the column that have no other background.
@@ -525,6 +532,27 @@ type Cell struct {
 	VAlign     VAlign
 	Header     bool // TH: Scope=Column in head rows, Scope=Row elsewhere
 	Turn       Turn // of the content, whose line length is the length of its texts
+	// ID names the cell in the structure tree, as Block.ID does a block.
+	ID     string
+	IDFrom Origin
+	// Headers are the IDs of the header cells of the table that the cell belongs to (ISO 32000-2,
+	// 14.8.5.7), where its row and column do not say it. They can be above or below it.
+	Headers []CellRef
+}
+
+// CellRef names a cell by its ID.
+type CellRef struct {
+	ID   string
+	From Origin // what ID is made of, for diagnostics
+}
+
+// Refs returns references to the cells with the given IDs.
+func Refs(ids ...string) []CellRef {
+	out := make([]CellRef, len(ids))
+	for i, id := range ids {
+		out[i].ID = id
+	}
+	return out
 }
 
 // Beside sets its cells side by side.

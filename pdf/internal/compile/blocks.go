@@ -70,6 +70,7 @@ type blockSource struct {
 	link   *plainText
 	mark   *plainText // bookmark that needs data
 	anchor *plainText
+	id     *plainText
 	after  doc.Break // behind the block
 }
 
@@ -242,10 +243,10 @@ func inert(kind string) []string {
 	switch kind {
 	case "page-break":
 		return slices.Concat(styleKeys, []string{
-			"style", "lang", "keep-together", "keep-with-next", "break-before", "break-after", "anchor", "bookmark", "artifact",
+			"style", "lang", "keep-together", "keep-with-next", "break-before", "break-after", "anchor", "bookmark", "artifact", "id",
 		})
 	case "rule", "spacer":
-		return append([]string{"align", "lang", "keep-together", "artifact"}, withoutText...)
+		return append([]string{"align", "lang", "keep-together", "artifact", "id"}, withoutText...)
 	case "image", "svg", "shape":
 		return append([]string{"keep-together"}, withoutText...)
 	case "list":
@@ -314,6 +315,12 @@ func (c *compiler) commonKeys(b *blockSource) {
 	}
 	c.artifactKey(b)
 	mayHave(o, "anchor", &b.anchor, c.anchor)
+	if v := o.get("id"); v != nil {
+		artifact := c.artifact
+		c.artifact = artifact || b.block.Artifact
+		b.id = c.id(v, o.at("id"))
+		c.artifact = artifact
+	}
 	if v := o.get("link"); v != nil {
 		switch b.kind {
 		case "text", "heading", "image":
@@ -335,12 +342,15 @@ func (c *compiler) artifactKey(b *blockSource) {
 	case v == nil:
 	case b.kind == "section" || b.kind == "toc" || b.kind == "field":
 		c.bad(v, o.at("artifact"), codeWrong, "", "%s is never an artifact", b.kind)
-	case c.artifact || c.running && c.inside == nil:
+	case c.inArtifact():
 		c.bad(v, o.at("artifact"), codeWrong, "", "%q changes nothing of what is in an artifact", "artifact")
 	default:
 		b.block.Artifact = c.flag(v, o.at("artifact"))
 	}
 }
+
+// inArtifact reports whether what is being compiled is part of an artifact.
+func (c *compiler) inArtifact() bool { return c.artifact || c.running && c.inside == nil }
 
 // anchor reads the name of a place; nil when it is wrong.
 func (c *compiler) anchor(n *strictyaml.Node, path string) *plainText {
@@ -388,7 +398,7 @@ func (c *compiler) breakTo(n *strictyaml.Node, path string) doc.Break {
 
 // done moves the common keys into the node.
 func (b *blockSource) done() common {
-	m := common{block: b.block, mark: b.mark, anchor: b.anchor}
+	m := common{block: b.block, mark: b.mark, anchor: b.anchor, id: b.id}
 	if l := &b.look; l.name != nil || l.color != nil {
 		m.look = l
 	} else {
@@ -403,6 +413,9 @@ func (b *blockSource) done() common {
 	}
 	if s, ok := b.anchor.known(); ok {
 		m.block.Anchor, m.anchor = s, nil
+	}
+	if s, ok := b.id.known(); ok {
+		m.block.ID, m.id = s, nil
 	}
 	return m
 }

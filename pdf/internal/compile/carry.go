@@ -50,7 +50,9 @@ func (p *rowsReader) carry(n *strictyaml.Node, path string, outer int) *rowCarry
 		to  *[]row
 	}{{"out", &k.out}, {"in", &k.in}} {
 		if v := o.get(e.key); v != nil {
+			p.carried = true
 			r := p.literal(v, o.at(e.key))
+			p.carried = false
 			p.last = &r
 			p.end(v)
 			*e.to = []row{r}

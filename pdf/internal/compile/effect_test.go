@@ -197,7 +197,7 @@ var keyValues = map[string]string{
 	"caps": "small", "position": "super", "features": "[-kern]", "indent": "7mm", "margin-left": "7mm", "margin-right": "7mm",
 	"markup": "none", "tabs": "[{at: 20mm}]", "max-lines": "1", "overflow": "ellipsis", "background": `"#eef1f7"`, "border": "hairline", "padding": "3mm",
 	"radius": "2mm", "width": "30mm", "height": "25mm", "valign": "middle", "rotate": "90", "gap": "9mm", "widths": "[1fr, 3fr]", "stretch": "true",
-	"count": "3", "balance": "false", "levels": "1", "leader": "none", "title": "Contents", "reserve": "2", "layer": "over", "level": "3", "number": "true", "artifact": "true",
+	"count": "3", "balance": "false", "levels": "1", "leader": "none", "title": "Contents", "reserve": "2", "layer": "over", "level": "3", "number": "true", "artifact": "true", "id": "named",
 }
 
 // TestNoKeyOfABlockIsWithoutEffect: each key that may stand beside a kind changes what is printed
@@ -428,7 +428,7 @@ func effectCases() (all []effectCase) {
 		return page("", 1, `{table: {columns: [{`+keys+`}, {width: 30mm, head: B}], rows: [[a, b]]}}`)
 	}
 	add("a column", column("@"), "head", "H", "width", "20mm", "scope", "row", "style", "loud", "background", `"#dddddd"`, "if", "n < 0")
-	add("a column", column("head: H, @"), "head-style", "loud")
+	add("a column", column("head: H, @"), "head-style", "loud", "id", "named")
 	add("a column", page("", 1, `{table: {columns: [{@, head: A}, {width: 30mm, head: B}], rows: [[{text: a, for: x in list}, b]]}}`), "for", "x in list")
 	row := func(keys string) string {
 		var all []string
@@ -460,6 +460,8 @@ func effectCases() (all []effectCase) {
 		"rotate", "90", "style", "loud")
 	add("a cell", page("", 1, `{table: {columns: [{}, {}], rows: [[{text: a, @}]]}}`), "colspan", "2")
 	add("a cell", page("", 1, `{table: {columns: [{}, {}], rows: [[{text: a, @}, b], [c]]}}`), "rowspan", "2")
+	add("a cell", cell("text: a, @"), "id", "named")
+	add("a cell", page("", 1, `{table: {columns: [{head: A, id: h}, {head: B}], rows: [[a, {text: b, @}]]}}`), "headers", "h")
 	add("a cell", cell("@"), "text", "x", "do", "[{text: x}]")
 	add("a cell", page("", 1, `{table: {columns: [{for: x in list}, {}], rows: [[{text: a, @}, b]]}}`), "for", "x in list")
 	return all

@@ -275,6 +275,7 @@ func (r *render) batched(t *richText) ([]doc.Span, error) {
 type column struct {
 	out  doc.Column
 	head *richText
+	id   *plainText // of the head; nil: out.ID
 	back paint
 	cond *programAt // nil: it is always there
 	loop *loop      // nil: one column; else one for each item
@@ -291,6 +292,9 @@ type cellTemplate struct {
 	body []block
 	look *look // nil: out.Style
 	back paint
+	id   *plainText // nil: out.ID
+	// headers are the ids of the header cells; nil: out.Headers.
+	headers []*plainText
 	// around is the style of body where out has none; nil: that around the table.
 	around *doc.Style
 }
@@ -375,6 +379,11 @@ func (*tableNode) column(r *render, c *column, all []doc.Column) ([]doc.Column, 
 	}
 	if out.Background, err = r.paint(c.back); err != nil {
 		return all, err
+	}
+	if c.id != nil {
+		if out.ID, out.IDFrom, err = r.id(c.id); err != nil {
+			return all, err
+		}
 	}
 	if all = append(all, out); len(all) > maxColumns {
 		return all, r.limit(c.out.Src, codeColumns, tooManyColumns)
@@ -529,7 +538,7 @@ func (r *render) texts() error {
 func (t *row) textsAlone() bool {
 	for i := range t.cells {
 		c := &t.cells[i]
-		if c.look != nil || c.back.prog != nil || c.body != nil || c.loop != nil || c.text != nil && !c.text.plain() {
+		if c.look != nil || c.back.prog != nil || c.body != nil || c.loop != nil || c.id != nil || c.headers != nil || c.text != nil && !c.text.plain() {
 			return false
 		}
 	}
@@ -597,6 +606,16 @@ func (r *render) cell(c *cellTemplate, out *doc.Cell) (err error) {
 	}
 	if out.Background, err = r.paint(c.back); err != nil {
 		return err
+	}
+	if c.id != nil {
+		if out.ID, out.IDFrom, err = r.id(c.id); err != nil {
+			return err
+		}
+	}
+	if c.headers != nil {
+		if out.Headers, err = r.headers(c.headers); err != nil {
+			return err
+		}
 	}
 	if c.body != nil {
 		out.Nodes, err = r.collect(c.body, cmp.Or(out.Style, c.around))

@@ -237,7 +237,7 @@ keys of every block
  anchor text
  link text
  bookmark text
- id- any
+ id text
  artifact flag
 text
  markup 'on' | 'none'
@@ -411,6 +411,7 @@ a column
  width width
  scope 'row'
  head-style word
+ id text
  style word
  background paint
  if cond
@@ -457,7 +458,8 @@ a cell
  link text
  rotate int=90..90 | int=270..270
  style word
- headers- any
+ id text
+ headers text | [text]
  padding- any
  + style keys
 `

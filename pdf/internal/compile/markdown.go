@@ -74,7 +74,7 @@ func (n *markdownNode) emit(r *render, out sink) error {
 		n.isolate(nodes)
 	}
 	for i, node := range nodes {
-		if i == 0 && (b.BreakBefore != doc.BreakNone || b.Anchor != "" || b.Bookmark != "") {
+		if i == 0 && (b.BreakBefore != doc.BreakNone || b.Anchor != "" || b.Bookmark != "" || b.ID != "") {
 			node = leading(node, b)
 		}
 		if err := out(node); err != nil {
@@ -115,6 +115,7 @@ func leading(n doc.Node, b doc.Block) doc.Node {
 	}
 	own := n.Common()
 	own.BreakBefore, own.Anchor, own.Bookmark = b.BreakBefore, b.Anchor, b.Bookmark
+	own.ID, own.IDFrom = b.ID, b.IDFrom
 	return n
 }
 

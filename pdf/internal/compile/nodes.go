@@ -17,6 +17,7 @@ type common struct {
 	look   *look      // nil: the block's style
 	mark   *plainText // bookmark that needs data
 	anchor *plainText // that needs data
+	id     *plainText // likewise
 }
 
 // fill returns the common keys with what needs data.
@@ -33,6 +34,12 @@ func (n *common) fill(r *render) (doc.Block, error) {
 	}
 	if n.anchor != nil {
 		if err := r.anchor(&b, n.anchor); err != nil {
+			return b, err
+		}
+	}
+	if n.id != nil {
+		var err error
+		if b.ID, b.IDFrom, err = r.id(n.id); err != nil {
 			return b, err
 		}
 	}

@@ -249,7 +249,9 @@ func fixed(blocks []block) bool {
 }
 
 // needsData reports whether some of the common keys do.
-func (n *common) needsData() bool { return n.look != nil || n.mark != nil || n.anchor != nil }
+func (n *common) needsData() bool {
+	return n.look != nil || n.mark != nil || n.anchor != nil || n.id != nil
+}
 
 // same reports whether a text is plain and the same in all documents but for numbers of pages.
 func (t *richText) same() bool {

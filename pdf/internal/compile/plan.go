@@ -151,8 +151,9 @@ type compiler struct {
 	compiled int64          // components
 
 	anchors     []string
-	madeAnchors bool   // some are made of data: which there are is known at the end of a layout
-	jumps       []jump // links to anchors, checked when all anchors are known
+	ids         cellIDs // of the table being compiled
+	madeAnchors bool    // some are made of data: which there are is known at the end of a layout
+	jumps       []jump  // links to anchors, checked when all anchors are known
 }
 
 // jump is a link to an anchor.

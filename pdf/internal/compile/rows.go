@@ -49,6 +49,8 @@ type rowsReader struct {
 	taken []int // rows that a cell from above still covers, by column
 	stop  bool  // a row was wrong: those after it would be, too
 	last  *row
+	// carried says that the row is printed where a page ends.
+	carried bool
 }
 
 func (c *compiler) reader(t *tableNode, part tablePart) *rowsReader {
@@ -432,6 +434,7 @@ func (p *rowsReader) cell(n *strictyaml.Node, path string, col int, l *rowLook) 
 	mayHave(o, "valign", &t.out.VAlign, c.valign)
 	mayHave(o, "header", &t.out.Header, c.flag)
 	mayHave(o, "rotate", &t.out.Turn, c.turn)
+	p.names(o, &t)
 	if v := o.get("link"); v != nil {
 		link := c.link(v, o.at("link"))
 		if t.text != nil && link != nil {

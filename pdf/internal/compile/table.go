@@ -10,6 +10,8 @@ import (
 func (c *compiler) tableBlock(b *blockSource) block {
 	o := b.fields
 	t := &tableNode{base: cmp.Or(c.around, c.base)}
+	around := c.ids
+	c.ids = cellIDs{}
 	mayHave(o, "caption", &t.caption, c.rich)
 	if v := o.need("columns"); v != nil {
 		c.columns(t, v, o.at("columns"))
@@ -42,6 +44,8 @@ func (c *compiler) tableBlock(b *blockSource) block {
 		p := doc.CellPadding() // no text ends where its background does
 		t.out.Padding = &p
 	}
+	c.judgeHeaders()
+	c.ids = around
 	t.common = b.done()
 	return t
 }
@@ -82,6 +86,14 @@ func (c *compiler) columns(t *tableNode, n *strictyaml.Node, path string) {
 			}
 		}
 		mayHave(o, "head-style", &col.out.HeadStyle, c.styleRef)
+		if v := o.get("id"); v != nil {
+			if col.id = c.cellID(v, o.at("id")); col.head == nil {
+				c.bad(o.n.Key("id"), o.path, codeWrong, "give the column a head, too", "the id of a column is that of its head")
+			}
+			if s, known := col.id.known(); known {
+				col.out.ID, col.id = s, nil
+			}
+		}
 		over := c.overlay(o, false)
 		mayHave(o, "style", &col.out.Style, c.styleRef)
 		col.out.Style = over.on(col.out.Style, t.base)

@@ -18,6 +18,7 @@ type Memory struct {
 	faces   map[*doc.Style]*face
 	derived map[derived]*doc.Style
 	anchors map[string]*doc.Source
+	ids     map[string]identified
 	images  map[imageKey]ImageItem // of all passes
 	waits   []late
 	maker   maker
@@ -69,13 +70,15 @@ func (m *Memory) forget() {
 	if m.images == nil {
 		m.images = map[imageKey]ImageItem{}
 	}
-	if m.faces == nil || len(m.faces)+len(m.derived)+len(m.anchors) > mostKept { // a map never becomes smaller
-		m.faces, m.derived, m.anchors = map[*doc.Style]*face{}, map[derived]*doc.Style{}, map[string]*doc.Source{}
+	if m.faces == nil || len(m.faces)+len(m.derived)+len(m.anchors)+len(m.ids) > mostKept { // a map never becomes smaller
+		m.faces, m.derived = map[*doc.Style]*face{}, map[derived]*doc.Style{}
+		m.anchors, m.ids = map[string]*doc.Source{}, map[string]identified{}
 		return
 	}
 	clear(m.faces)
 	clear(m.derived)
 	clear(m.anchors)
+	clear(m.ids)
 }
 
 // emptied clears a slice for the next document, and drops one that is large.

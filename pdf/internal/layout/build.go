@@ -3,7 +3,6 @@ package layout
 import (
 	"cmp"
 	"context"
-	"strconv"
 
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/internal/diag"
@@ -30,6 +29,8 @@ type maker struct {
 	omitted       int
 	failed        error // see fail
 	anchors       map[string]*doc.Source
+	ids           map[string]identified
+	tables        int                    // that have cells with an ID, so far
 	heights       map[runningKey]heights // those that are known, of all documents
 
 	outline   int // levels of headings that are bookmarks
@@ -164,10 +165,10 @@ func (m *maker) isolated(c *doc.Block, f func() error) error {
 // tagged reports whether what is being made has elements.
 func (m *maker) tagged() bool { return m.opt.Tagged && m.art == ArtifactNone }
 
-// spoken makes an element around a block that has none of its own, where it names a language; nil:
-// it names none.
+// spoken makes an element around a block that has none of its own, where it has a language or an
+// ID; nil: it has neither.
 func (m *maker) spoken(en *env, c *doc.Block) *tag.Elem {
-	if c.Lang == "" {
+	if c.Lang == "" && c.ID == "" {
 		return nil
 	}
 	el := m.elem(en.elem, tag.Div, c.Src, c.Lang)
@@ -279,7 +280,7 @@ func (m *maker) deep(n doc.Node) error {
 	}
 	place := ""
 	if src := n.Common().Src; src != nil {
-		place = src.File + ":" + strconv.Itoa(src.Line) + ":" + strconv.Itoa(src.Col)
+		place = position(src)
 	}
 	return diag.Check("BoxDepth", m.depth, m.limits.BoxDepth, place)
 }
@@ -376,6 +377,10 @@ func (m *maker) entry(n doc.Node, en env) (e entry, err error) {
 			e.before, e.after = fieldGap, fieldGap
 		}
 		e.keep = true
+		if c.ID != "" { // its buttons have elements of their own, with the language
+			one := doc.Block{Src: c.Src, ID: c.ID}
+			el = m.spoken(&en, &one)
+		}
 		e.b, err = m.field(n, en)
 	case *button:
 		e.b, el, err = m.widget(n, en)
@@ -411,6 +416,9 @@ func (m *maker) entry(n doc.Node, en env) (e entry, err error) {
 		return e, failed(at(c.Src, "L305", "%T is not allowed here", n))
 	}
 	if err != nil {
+		return e, err
+	}
+	if err := m.identify(c, el); err != nil {
 		return e, err
 	}
 	e.done = el

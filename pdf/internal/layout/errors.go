@@ -38,6 +38,8 @@ import (
 //	L320 a text of more lines than it may have
 //	L321 a form field that cannot be
 //	L322 warning: a value that its form field cuts off
+//	L323 an ID given twice, or that of what is no element
+//	L324 headers of a cell that are no header cells of its table
 //	X314 an image beyond a limit
 //	F401 no glyph for a character
 //	F402 a script that is not supported
@@ -51,6 +53,9 @@ func at(src *doc.Source, code, format string, args ...any) diag.Diagnostic {
 	}
 	return d
 }
+
+// position is where a source stands, as messages have it.
+func position(src *doc.Source) string { return fmt.Sprintf("%s:%d:%d", src.File, src.Line, src.Col) }
 
 func failed(d diag.Diagnostic) error { return diag.Fail(d) }
 

@@ -3,7 +3,6 @@ package layout
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"slices"
 
@@ -77,7 +76,7 @@ func pass(ctx context.Context, d *doc.Document, o Options, sink Sink, known, fou
 	*m = maker{
 		ctx: ctx, opt: o, limits: o.Limits.WithDefaults(), set: text.NewSetter(ctx, o.Typesetter),
 		faces: mem.faces, derivedStyles: mem.derived, mem: &mem.blocks, pieces: mem.pieces, begun: mem.begun,
-		images: mem.images, anchors: mem.anchors, heights: mem.heights, known: known, found: found,
+		images: mem.images, anchors: mem.anchors, ids: mem.ids, heights: mem.heights, known: known, found: found,
 	}
 	defer m.set.Close()
 	f := &mem.flow
@@ -232,7 +231,7 @@ func placed(err error, n doc.Node) error {
 	if limit, ok := errors.AsType[*diag.LimitError](err); ok && limit.Place == "" {
 		if src := n.Common().Src; src != nil {
 			at := *limit
-			at.Place = fmt.Sprintf("%s:%d:%d", src.File, src.Line, src.Col)
+			at.Place = position(src)
 			return &at
 		}
 	}

@@ -53,6 +53,9 @@ func (f *flow) section(n *doc.Section) error {
 		}
 	}
 	f.within.elem = f.m.elem(around.elem, kind, n.Src, n.Lang)
+	if err := f.m.identify(&n.Block, f.within.elem); err != nil {
+		return err
+	}
 	e := entry{b: space{}, keepNext: true, src: n.Src}
 	if err := f.m.mark(&e, n, f.within.elem); err != nil {
 		return err
@@ -262,6 +265,9 @@ func (f *flow) fixed(n *doc.Place) error {
 		st, err = f.m.placed(n, en)
 		f.m.noNotes = ""
 		if err != nil {
+			return err
+		}
+		if err := f.m.identify(&n.Block, e.done); err != nil {
 			return err
 		}
 		return f.m.mark(&e, n, nil)

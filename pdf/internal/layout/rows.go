@@ -61,6 +61,9 @@ func (m *maker) rows(n *doc.Table, en env, emit func(entry) error) (*rowRun, err
 			r.after *= 2 // the rule below a table stands apart from what follows
 		}
 	}
+	if err := m.identify(&n.Block, t.elem); err != nil {
+		return nil, err
+	}
 	var e entry
 	if err := m.mark(&e, n, t.elem); err != nil {
 		return nil, err
@@ -245,6 +248,9 @@ func (r *rowRun) finish() error {
 		if t.group != nil {
 			return failed(at(t.src, "L303", "a row span reaches beyond the foot rows"))
 		}
+	}
+	if err := t.judgeHeaders(); err != nil {
+		return err
 	}
 	r.tail(len(foot) > 0)
 	t.listed, t.free = nil, nil // of the last body, which the table ends with

@@ -52,6 +52,7 @@ type table struct {
 	carry   doc.Length // the height of the row carried out that was laid out last
 	section section    // of the group laid out last
 	begun   bool
+	headers headers // that its cells name
 }
 
 func (m *maker) table(n *doc.Table, en env) (*table, error) {
@@ -113,7 +114,7 @@ func (t *table) headRows() []doc.Row {
 		}
 		for i := range t.n.Columns {
 			c := &t.n.Columns[i]
-			r.Cells[i] = doc.Cell{Src: c.Src, Style: c.HeadStyle, Spans: c.Head, Header: true, VAlign: doc.VAlignBottom}
+			r.Cells[i] = doc.Cell{Src: c.Src, Style: c.HeadStyle, Spans: c.Head, Header: true, VAlign: doc.VAlignBottom, ID: c.ID, IDFrom: c.IDFrom}
 		}
 		rows = append(rows, r)
 	}
@@ -509,7 +510,7 @@ func (t *table) cell(g *group, c *doc.Cell, row, col, n int, sec section, tr *ta
 				t.begin(w.Elem, c, col, n, rows, sec, tr, src)
 			}
 			gc.body, gc.elem = w, w.Elem
-			return nil
+			return t.name(c, col, n, sec, w.Elem, src)
 		}
 	}
 	var el *tag.Elem
@@ -518,6 +519,9 @@ func (t *table) cell(g *group, c *doc.Cell, row, col, n int, sec section, tr *ta
 		t.begin(el, c, col, n, rows, sec, tr, src)
 	}
 	gc.elem = el
+	if err := t.name(c, col, n, sec, el, src); err != nil {
+		return err
+	}
 	en := env{style: style, elem: el, width: width, lang: t.en.lang, room: oneColumn, around: left + right}
 	switch {
 	case n > 1:

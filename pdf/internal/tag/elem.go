@@ -1,7 +1,6 @@
 package tag
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -78,6 +77,7 @@ type Elem struct {
 	Alt              string     // of Figure and Link
 	Shift            doc.Length // of the baseline, of Span: above 0 it is raised
 	Colspan, Rowspan int        // of TH and TD; 0: 1
+	Names            *Names     // few have them
 	// Counterpart is the FENote of a citation, or the citation of an FENote: each refers to the
 	// other (ISO 14289-2, 8.2.5.14). The FENote is added before the citation is written, and
 	// written after that was added.
@@ -89,7 +89,6 @@ type Elem struct {
 	folded *folded // the kids before these; nil: there are none
 	attrs  []cos.Ref
 	refers []cos.Ref
-	id     int // of a Note of PDF 1.7, from 1
 
 	// Most elements have one kid and at most one attribute object.
 	oneKid  [1]kid
@@ -263,7 +262,7 @@ type head struct {
 
 // bare reports whether an element is told apart by its type, its place and its content alone.
 func (e *Elem) bare() bool {
-	return e.Lang == "" && e.Alt == "" && e.id == 0 && len(e.attrs) == 0 && len(e.refers) == 0 && e.Counterpart == nil && e.Type != H
+	return e.Lang == "" && e.Alt == "" && e.Names == nil && len(e.attrs) == 0 && len(e.refers) == 0 && e.Counterpart == nil && e.Type != H
 }
 
 // fits reports whether h is the head of e.
@@ -296,15 +295,14 @@ func (h *head) of(e *Elem, ns cos.Ref) {
 		b = append(b, "/Lang"...)
 		b = cos.AppendText(b, e.Lang)
 	}
-	if e.id > 0 {
-		b = append(b, "/ID"...)
-		b = cos.AppendLiteral(b, noteID(e.id))
+	if e.Names != nil && e.Names.ID != "" {
+		b = cos.AppendLiteral(append(b, "/ID"...), e.Names.ID)
 	}
 	if e.Alt != "" {
 		b = append(b, "/Alt"...)
 		b = cos.AppendText(b, e.Alt)
 	}
-	b = appendAttrs(b, e.attrs)
+	b = e.appendAttributes(b)
 	if len(e.refers) > 0 && !ns.IsZero() {
 		b = append(b, "/Ref["...)
 		for i, r := range e.refers {
@@ -332,25 +330,42 @@ func (e *Elem) appendTail(b []byte) []byte {
 	return append(b, ">>"...)
 }
 
-// noteID is the identifier of a note; identifiers stand in the order of their numbers.
-func noteID(n int) []byte { return fmt.Appendf(nil, "note%08d", n) }
-
-func appendAttrs(b []byte, refs []cos.Ref) []byte {
-	switch len(refs) {
+// appendAttributes appends the attributes of e. Cells of few rows have the same headers: they stand
+// in the element itself, not in an object of their own.
+func (e *Elem) appendAttributes(b []byte) []byte {
+	var headers []string
+	if e.Names != nil {
+		headers = e.Names.Headers
+	}
+	n := len(e.attrs)
+	if len(headers) > 0 {
+		n++
+	}
+	switch n {
 	case 0:
 		return b
 	case 1:
-		b = append(b, "/A "...)
-		return cos.AppendRef(b, refs[0])
+		b = append(b, "/A"...)
+	default:
+		b = append(b, "/A["...)
 	}
-	b = append(b, "/A["...)
-	for i, r := range refs {
-		if i > 0 {
+	for i, r := range e.attrs {
+		if i > 0 || n == 1 {
 			b = append(b, ' ')
 		}
 		b = cos.AppendRef(b, r)
 	}
-	return append(b, ']')
+	if len(headers) > 0 {
+		b = append(b, "<</O/Table/Headers["...)
+		for _, id := range headers {
+			b = cos.AppendLiteral(b, id)
+		}
+		b = append(b, "]>>"...)
+	}
+	if n > 1 {
+		b = append(b, ']')
+	}
+	return b
 }
 
 func (e *Elem) appendKids(b []byte) []byte {

@@ -40,7 +40,8 @@ type Tree struct {
 	body    []byte
 	parents parents
 	repeats []cos.Repeat // in buf
-	notes   []cos.Ref
+	notes   int
+	ids     []identified
 	// spare are the empty lists of elements that are written, by how many kids they have room for:
 	// few, or few times as many.
 	spare [2][][]kid
@@ -77,7 +78,8 @@ func (t *Tree) Release() {
 	}
 	clear(kept.attrs)
 	t.parents.reset()
-	kept.notes, kept.parents = emptied(t.notes, mostKept), t.parents
+	clear(t.ids) // which are texts of the document
+	kept.ids, kept.parents = emptied(t.ids, mostKept), t.parents
 	kept.written, kept.repeats = emptied(t.written, mostKept), emptied(t.repeats, mostKept)
 	kept.buf, kept.body = emptied(t.buf, keptBytes), emptied(t.body, keptBytes)
 	kept.head.body = emptied(t.head.body, keptBytes) // of no element
@@ -123,12 +125,18 @@ func (t *Tree) Add(e *Elem) error {
 		p.kids = t.longer(p.kids)
 	}
 	p.kids = append(p.kids, kid{elem: e, ref: e.ref})
+	note17 := e.Type == FENote && t.w.Version() != cos.V20 // a Note
 	if e.Type == FENote {
-		t.notes = append(t.notes, e.ref)
-		if t.w.Version() != cos.V20 { // a Note, which has an identifier (ISO 14289-1, 7.9)
-			e.id = len(t.notes)
-			return nil
-		}
+		t.notes++
+	}
+	if note17 { // which has an identifier (ISO 14289-1, 7.9)
+		e.Names = &Names{ID: noteID(t.notes)}
+	}
+	if e.Names != nil && e.Names.ID != "" {
+		t.ids = append(t.ids, identified{e.Names.ID, e.ref})
+	}
+	if note17 { // and no attributes
+		return nil
 	}
 	if e.Marker == doc.MarkerText && t.w.Version() != cos.V20 {
 		e.Marker = doc.MarkerDisc // 1.7 has no other word for what is not numbered (14.8.5.5)
@@ -335,15 +343,15 @@ func (t *Tree) Close() (cos.Ref, error) {
 		}
 	}
 	root := append(a.Entries(7), cos.E("Type", cos.Name("StructTreeRoot")))
-	if len(t.notes) > 0 {
+	if t.notes > 0 {
 		roles = append(roles, cos.E("FENote", cos.Name("Note")))
-		if t.w.Version() != cos.V20 {
-			ids, err := t.idTree()
-			if err != nil {
-				return cos.Ref{}, err
-			}
-			root = append(root, cos.E("IDTree", a.Ref(ids)))
+	}
+	if len(t.ids) > 0 {
+		ids, err := t.idTree()
+		if err != nil {
+			return cos.Ref{}, err
 		}
+		root = append(root, cos.E("IDTree", a.Ref(ids)))
 	}
 	if len(spaces) > 0 {
 		root = append(root, cos.E("Namespaces", a.Array(spaces)))
@@ -358,28 +366,4 @@ func (t *Tree) Close() (cos.Ref, error) {
 		cos.E("ParentTreeNextKey", a.Int(t.parents.keys)),
 	)
 	return t.root.ref, t.w.Put(t.root.ref, a.Dict(root))
-}
-
-// idTree writes the name tree (7.9.6) of the identifiers of notes, in leaves of bounded size.
-func (t *Tree) idTree() (cos.Ref, error) {
-	var leaves cos.Array
-	for from := 0; from < len(t.notes); from += leafKeys {
-		to := min(from+leafKeys, len(t.notes))
-		b := append(t.buf[:0], "<</Limits["...)
-		b = cos.AppendLiteral(b, noteID(from+1))
-		b = cos.AppendLiteral(b, noteID(to))
-		b = append(b, "]/Names["...)
-		for k := from; k < to; k++ {
-			b = cos.AppendLiteral(b, noteID(k+1))
-			b = cos.AppendRef(append(b, ' '), t.notes[k])
-		}
-		t.buf = append(b, "]>>"...)
-		ref := t.w.Reserve()
-		if err := t.w.PutRaw(ref, t.buf); err != nil {
-			return ref, err
-		}
-		leaves = append(leaves, ref)
-	}
-	ref := t.w.Reserve()
-	return ref, t.w.Put(ref, cos.Dict{cos.E("Kids", leaves)})
 }

@@ -1,0 +1,124 @@
+package compile
+
+import (
+	"cmp"
+	"slices"
+
+	"example.com/quire/internal/strictyaml"
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/compile/exprlang"
+)
+
+// cellIDs are the ids of the cells of a table, and the cells that name them, while it is compiled.
+type cellIDs struct {
+	known []string
+	made  bool   // some are made of data
+	asked []jump // by literal names
+}
+
+// id reads what names an element; nil when it is wrong.
+func (c *compiler) id(n *strictyaml.Node, path string) *plainText {
+	t := c.plain(n, path)
+	s, known := t.known()
+	switch {
+	case c.inArtifact():
+		c.bad(n, path, codeWrong, "", "an artifact has no id")
+	case !known:
+		t.id = c.spanID(t.parts)
+		return t
+	case s == "":
+		if n.IsScalar() {
+			c.bad(n, path, codeWrong, "", "the id is empty")
+		}
+		return nil
+	case c.loops > 0:
+		c.bad(n, path, codeWrong, `make it of the item, as in "line-${l.id}"`, "an id in a loop or a component would be there many times")
+	}
+	return t
+}
+
+// cellID is id for a cell.
+func (c *compiler) cellID(n *strictyaml.Node, path string) *plainText {
+	t := c.id(n, path)
+	if s, known := t.known(); known {
+		c.ids.known = append(c.ids.known, s)
+	} else {
+		c.ids.made = true
+	}
+	return t
+}
+
+// names reads the id of a cell and the header cells that it belongs to.
+func (p *rowsReader) names(o *object, t *cellTemplate) {
+	c := p.c
+	id, headers := o.get("id"), o.get("headers")
+	for i, v := range [...]*strictyaml.Node{id, headers} {
+		if key := [...]string{"id", "headers"}[i]; v != nil && (p.carried || c.inArtifact()) {
+			c.bad(o.n.Key(key), o.path, codeWrong, "", "%q changes nothing of a cell that is an artifact", key)
+			return
+		}
+	}
+	if id != nil {
+		t.id = c.cellID(id, o.at("id"))
+		if s, known := t.id.known(); known {
+			t.out.ID, t.id = s, nil
+		}
+	}
+	if headers == nil {
+		return
+	}
+	made := false
+	t.headers = c.plains(headers, o.at("headers"))
+	for i, h := range t.headers {
+		n, path := headers, o.at("headers")
+		if headers.Kind == strictyaml.Sequence {
+			n, path = headers.Items[i], index(path, i)
+		}
+		switch s, known := h.known(); {
+		case !known:
+			h.id, made = c.spanID(h.parts), true
+		case s != "":
+			c.ids.asked = append(c.ids.asked, jump{s, n.Line, n.Col, path})
+			t.out.Headers = append(t.out.Headers, doc.CellRef{ID: s})
+		case n.IsScalar():
+			c.bad(n, path, codeWrong, "", "the id is empty")
+		}
+	}
+	if !made {
+		t.headers = nil
+	}
+}
+
+// judgeHeaders checks that the header cells which are named have their ids.
+func (c *compiler) judgeHeaders() {
+	for _, j := range c.ids.asked {
+		if !c.ids.made && !slices.Contains(c.ids.known, j.anchor) {
+			hint := cmp.Or(exprlang.Nearest(j.anchor, c.ids.known), "write id: "+j.anchor+" in the header cell")
+			c.at(j.line, j.col, j.path, codeName, hint, "no cell of the table has the id %q", j.anchor)
+		}
+	}
+}
+
+// id returns an id that is made of data; none without them.
+func (r *render) id(t *plainText) (string, doc.Origin, error) {
+	if r.static != withData {
+		return "", doc.Origin{}, nil
+	}
+	s, err := r.plain(t)
+	return s, doc.Origin{Frame: r.at, Part: t.id}, err
+}
+
+// headers returns the header cells of a cell that are made of data, without those that are empty.
+func (r *render) headers(all []*plainText) ([]doc.CellRef, error) {
+	var out []doc.CellRef
+	for _, t := range all {
+		id, from, err := r.id(t)
+		if err != nil {
+			return nil, err
+		}
+		if id != "" {
+			out = append(out, doc.CellRef{ID: id, From: from})
+		}
+	}
+	return out, nil
+}
