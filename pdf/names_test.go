@@ -50,7 +50,7 @@ func named(b *doc.Builder) error {
 	spans := func(s string) []doc.Span { return []doc.Span{{Text: s}} }
 	id := func(s string) doc.Block { return doc.Block{ID: s} }
 	cell := func(s string, refs ...string) doc.Cell {
-		return doc.Cell{Spans: spans(s), Headers: doc.Refs(refs...)}
+		return doc.Cell{Spans: spans(s), Names: &doc.CellNames{Headers: doc.Refs(refs...)}}
 	}
 	b.Title("Names").Lang("en")
 	b.Add(&doc.Heading{Block: doc.Block{ID: "sales", Style: &doc.Style{
@@ -62,7 +62,7 @@ func named(b *doc.Builder) error {
 	b.Add(&doc.List{Block: id("list"), Items: []doc.ListItem{{Nodes: []doc.Node{para("One")}}}})
 	var rows []doc.Row
 	for i, region := range []string{"North", "South (old)"} {
-		r := doc.Row{Cells: []doc.Cell{{Spans: spans(region), Header: true, ID: "r-" + region}}}
+		r := doc.Row{Cells: []doc.Cell{{Spans: spans(region), Header: true, Names: &doc.CellNames{ID: "r-" + region}}}}
 		for s := range 2 {
 			r.Cells = append(r.Cells, cell(fmt.Sprint(2*i+s+1), "r-"+region, "unit"))
 		}
@@ -76,7 +76,7 @@ func named(b *doc.Builder) error {
 			{Head: spans("Region"), ID: "region", Width: doc.Fixed(doc.MM(40))},
 			{Head: spans("I"), ID: "q-I", Width: doc.Fixed(doc.MM(30))}, {Head: spans("II"), ID: "q-II", Width: doc.Fixed(doc.MM(30))},
 		},
-		Head: []doc.Row{{Cells: []doc.Cell{{Spans: spans("all in EUR (1000)"), Colspan: 3, ID: "unit"}}}},
+		Head: []doc.Row{{Cells: []doc.Cell{{Spans: spans("all in EUR (1000)"), Colspan: 3, Names: &doc.CellNames{ID: "unit"}}}}},
 		Rows: doc.Rows(append(rows, doc.Row{Cells: []doc.Cell{last}})...),
 		Foot: []doc.Row{{Cells: []doc.Cell{cell("plain"), cell("a word or two", "q-I"), cell("a word or two", "q-II")}}},
 	})

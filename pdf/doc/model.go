@@ -488,7 +488,7 @@ type Column struct {
 	// HeadStyle is the style of the head cell; nil: the column's, bold.
 	HeadStyle *Style
 	Style     *Style // of the body cells; nil: the table's
-	ID        string // of the head cell, as of any Cell
+	ID        string // of the head cell, as CellNames.ID
 	IDFrom    Origin
 	// RowHeader makes the body cells of the column row headers (TH Scope=Row).
 	RowHeader bool
@@ -532,8 +532,12 @@ type Cell struct {
 	VAlign     VAlign
 	Header     bool // TH: Scope=Column in head rows, Scope=Row elsewhere
 	Turn       Turn // of the content, whose line length is the length of its texts
-	// ID names the cell in the structure tree, as Block.ID does a block.
-	ID     string
+	Names      *CellNames
+}
+
+// CellNames are how a cell is named in the structure tree, and which header cells it names.
+type CellNames struct {
+	ID     string // as Block.ID
 	IDFrom Origin
 	// Headers are the IDs of the header cells of the table that the cell belongs to (ISO 32000-2,
 	// 14.8.5.7), where its row and column do not say it. They can be above or below it.

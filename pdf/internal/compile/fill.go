@@ -292,9 +292,8 @@ type cellTemplate struct {
 	body []block
 	look *look // nil: out.Style
 	back paint
-	id   *plainText // nil: out.ID
-	// headers are the ids of the header cells; nil: out.Headers.
-	headers []*plainText
+	// names are made of data; nil: out.Names.
+	names *cellNames
 	// around is the style of body where out has none; nil: that around the table.
 	around *doc.Style
 }
@@ -538,7 +537,7 @@ func (r *render) texts() error {
 func (t *row) textsAlone() bool {
 	for i := range t.cells {
 		c := &t.cells[i]
-		if c.look != nil || c.back.prog != nil || c.body != nil || c.loop != nil || c.id != nil || c.headers != nil || c.text != nil && !c.text.plain() {
+		if c.look != nil || c.back.prog != nil || c.body != nil || c.loop != nil || c.names != nil || c.text != nil && !c.text.plain() {
 			return false
 		}
 	}
@@ -607,13 +606,8 @@ func (r *render) cell(c *cellTemplate, out *doc.Cell) (err error) {
 	if out.Background, err = r.paint(c.back); err != nil {
 		return err
 	}
-	if c.id != nil {
-		if out.ID, out.IDFrom, err = r.id(c.id); err != nil {
-			return err
-		}
-	}
-	if c.headers != nil {
-		if out.Headers, err = r.headers(c.headers); err != nil {
+	if c.names != nil {
+		if out.Names, err = r.names(c.names); err != nil {
 			return err
 		}
 	}

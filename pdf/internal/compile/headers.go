@@ -16,6 +16,12 @@ type cellIDs struct {
 	asked []jump // by literal names
 }
 
+// cellNames are the id of a cell and those of its header cells.
+type cellNames struct {
+	id      *plainText // nil: it has none
+	headers []*plainText
+}
+
 // id reads what names an element; nil when it is wrong.
 func (c *compiler) id(n *strictyaml.Node, path string) *plainText {
 	t := c.plain(n, path)
@@ -58,18 +64,16 @@ func (p *rowsReader) names(o *object, t *cellTemplate) {
 			return
 		}
 	}
+	names, made := &cellNames{}, false
 	if id != nil {
-		t.id = c.cellID(id, o.at("id"))
-		if s, known := t.id.known(); known {
-			t.out.ID, t.id = s, nil
-		}
+		names.id = c.cellID(id, o.at("id"))
+		_, known := names.id.known()
+		made = !known
 	}
-	if headers == nil {
-		return
+	if headers != nil {
+		names.headers = c.plains(headers, o.at("headers"))
 	}
-	made := false
-	t.headers = c.plains(headers, o.at("headers"))
-	for i, h := range t.headers {
+	for i, h := range names.headers {
 		n, path := headers, o.at("headers")
 		if headers.Kind == strictyaml.Sequence {
 			n, path = headers.Items[i], index(path, i)
@@ -79,14 +83,27 @@ func (p *rowsReader) names(o *object, t *cellTemplate) {
 			h.id, made = c.spanID(h.parts), true
 		case s != "":
 			c.ids.asked = append(c.ids.asked, jump{s, n.Line, n.Col, path})
-			t.out.Headers = append(t.out.Headers, doc.CellRef{ID: s})
 		case n.IsScalar():
 			c.bad(n, path, codeWrong, "", "the id is empty")
 		}
 	}
-	if !made {
-		t.headers = nil
+	switch {
+	case made:
+		t.names = names
+	case id != nil || headers != nil:
+		t.out.Names = names.literal()
 	}
+}
+
+// literal returns names that need no data.
+func (n *cellNames) literal() *doc.CellNames {
+	out := &doc.CellNames{}
+	out.ID, _ = n.id.known()
+	for _, h := range n.headers {
+		id, _ := h.known()
+		out.Headers = append(out.Headers, doc.CellRef{ID: id})
+	}
+	return out
 }
 
 // judgeHeaders checks that the header cells which are named have their ids.
@@ -99,25 +116,29 @@ func (c *compiler) judgeHeaders() {
 	}
 }
 
-// id returns an id that is made of data; none without them.
+// id returns an id that may be made of data; none without them.
 func (r *render) id(t *plainText) (string, doc.Origin, error) {
-	if r.static != withData {
+	if t == nil || r.static != withData {
 		return "", doc.Origin{}, nil
 	}
 	s, err := r.plain(t)
 	return s, doc.Origin{Frame: r.at, Part: t.id}, err
 }
 
-// headers returns the header cells of a cell that are made of data, without those that are empty.
-func (r *render) headers(all []*plainText) ([]doc.CellRef, error) {
-	var out []doc.CellRef
-	for _, t := range all {
+// names returns the names of a cell, without headers that are empty.
+func (r *render) names(n *cellNames) (*doc.CellNames, error) {
+	out := &doc.CellNames{}
+	var err error
+	if out.ID, out.IDFrom, err = r.id(n.id); err != nil {
+		return nil, err
+	}
+	for _, t := range n.headers {
 		id, from, err := r.id(t)
 		if err != nil {
 			return nil, err
 		}
 		if id != "" {
-			out = append(out, doc.CellRef{ID: id, From: from})
+			out.Headers = append(out.Headers, doc.CellRef{ID: id, From: from})
 		}
 	}
 	return out, nil

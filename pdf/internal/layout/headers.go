@@ -82,7 +82,8 @@ func fromData(d diag.Diagnostic, from doc.Origin, text string) diag.Diagnostic {
 
 // name gives the element of a cell, which may be nil, its ID and its headers.
 func (t *table) name(c *doc.Cell, col, cols int, sec section, el *tag.Elem, src *doc.Source) error {
-	if c.ID == "" && len(c.Headers) == 0 {
+	n := c.Names
+	if n == nil {
 		return nil
 	}
 	h := &t.headers
@@ -90,21 +91,21 @@ func (t *table) name(c *doc.Cell, col, cols int, sec section, el *tag.Elem, src 
 		t.m.tables++
 		h.table = t.m.tables
 	}
-	if c.ID != "" {
+	if n.ID != "" {
 		of := identified{src: src}
 		if kind, _ := t.role(c, col, cols, sec); kind == tag.TH {
 			of.table = h.table
 		}
-		if err := t.m.name(c.ID, c.IDFrom, of, el); err != nil {
+		if err := t.m.name(n.ID, n.IDFrom, of, el); err != nil {
 			return err
 		}
 	}
 	if t.m.art != ArtifactNone {
 		return nil
 	}
-	for _, ref := range c.Headers {
+	for _, ref := range n.Headers {
 		switch {
-		case ref.ID == c.ID:
+		case ref.ID == n.ID:
 			return failed(fromData(at(src, "L324", "the cell %q is no header of its own", ref.ID), ref.From, ref.ID))
 		case t.m.ids[ref.ID].table != h.table && !h.seen[ref.ID]:
 			if h.seen == nil {

@@ -114,7 +114,10 @@ func (t *table) headRows() []doc.Row {
 		}
 		for i := range t.n.Columns {
 			c := &t.n.Columns[i]
-			r.Cells[i] = doc.Cell{Src: c.Src, Style: c.HeadStyle, Spans: c.Head, Header: true, VAlign: doc.VAlignBottom, ID: c.ID, IDFrom: c.IDFrom}
+			r.Cells[i] = doc.Cell{Src: c.Src, Style: c.HeadStyle, Spans: c.Head, Header: true, VAlign: doc.VAlignBottom}
+			if c.ID != "" {
+				r.Cells[i].Names = &doc.CellNames{ID: c.ID, IDFrom: c.IDFrom}
+			}
 		}
 		rows = append(rows, r)
 	}

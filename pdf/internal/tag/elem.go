@@ -220,6 +220,9 @@ func (e *Elem) attributes() string {
 	case Span:
 		return e.spanAttributes()
 	case FENote:
+		if e.Names != nil { // a Note of PDF 1.7
+			return ""
+		}
 		return "/O/FENote/NoteType/Footnote"
 	default:
 		return ""

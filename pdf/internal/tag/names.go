@@ -31,6 +31,19 @@ func IsNoteID(id string) bool {
 	return ok && len(number) >= 8 && strings.Trim(number, "0123456789") == ""
 }
 
+// identify takes down the ID of an element. A footnote of PDF 1.7, a Note, gets one (ISO 14289-1,
+// 7.9).
+func (t *Tree) identify(e *Elem) {
+	if e.Type == FENote {
+		if t.notes++; t.w.Version() != cos.V20 {
+			e.Names = &Names{ID: noteID(t.notes)}
+		}
+	}
+	if e.Names != nil && e.Names.ID != "" {
+		t.ids = append(t.ids, identified{e.Names.ID, e.ref})
+	}
+}
+
 // idTree writes the name tree (7.9.6) of the identifiers, in leaves of bounded size.
 func (t *Tree) idTree() (cos.Ref, error) {
 	slices.SortFunc(t.ids, func(a, b identified) int { return strings.Compare(a.id, b.id) })

@@ -125,18 +125,8 @@ func (t *Tree) Add(e *Elem) error {
 		p.kids = t.longer(p.kids)
 	}
 	p.kids = append(p.kids, kid{elem: e, ref: e.ref})
-	note17 := e.Type == FENote && t.w.Version() != cos.V20 // a Note
-	if e.Type == FENote {
-		t.notes++
-	}
-	if note17 { // which has an identifier (ISO 14289-1, 7.9)
-		e.Names = &Names{ID: noteID(t.notes)}
-	}
-	if e.Names != nil && e.Names.ID != "" {
-		t.ids = append(t.ids, identified{e.Names.ID, e.ref})
-	}
-	if note17 { // and no attributes
-		return nil
+	if e.Type == FENote || e.Names != nil {
+		t.identify(e)
 	}
 	if e.Marker == doc.MarkerText && t.w.Version() != cos.V20 {
 		e.Marker = doc.MarkerDisc // 1.7 has no other word for what is not numbered (14.8.5.5)
