@@ -297,3 +297,47 @@ func flowing(b *doc.Builder) error {
 	})
 	return nil
 }
+
+// TestPaddingOfCellsOfTemplatesAndGoIsTheSame: also of cells of blocks, of several columns, and
+// below each other.
+func TestPaddingOfCellsOfTemplatesAndGoIsTheSame(t *testing.T) {
+	t.Parallel()
+	alike(t, `quire: 1
+name: t
+lang: en
+title: Padding
+theme: none
+body:
+  - table:
+      padding: 2mm
+      columns: [{head: A, width: 40mm}, {head: B, width: 40mm}]
+      rows:
+        - [{text: a, padding: 0mm}, b]
+        - [{do: [{text: c}], padding: [1mm, 4mm]}, {text: d, padding: [1mm, 2mm, 3mm, 5mm], valign: bottom}]
+        - [{text: e, padding: 8mm, colspan: all}]
+      foot: [[f, {text: g, padding: [0mm, 9mm]}]]
+`, "{}", func(b *doc.Builder) {
+		b.Title("Padding").Lang("en")
+		cell := func(s string, p *doc.Edges) doc.Cell { return doc.Cell{Spans: []doc.Span{{Text: s}}, Padding: p} }
+		edges := func(top, right, bottom, left float64) *doc.Edges {
+			return &doc.Edges{Top: doc.MM(top), Right: doc.MM(right), Bottom: doc.MM(bottom), Left: doc.MM(left)}
+		}
+		column := func(s string) doc.Column {
+			return doc.Column{Head: []doc.Span{{Text: s}}, Width: doc.Fixed(doc.MM(40))}
+		}
+		b.Table([]doc.Column{column("A"), column("B")}, func(t *doc.Table) {
+			t.Padding = edges(2, 2, 2, 2)
+			blocks := doc.Cell{Nodes: []doc.Node{para("c")}, Padding: edges(1, 4, 1, 4)}
+			low := cell("d", edges(1, 2, 3, 5))
+			low.VAlign = doc.VAlignBottom
+			both := cell("e", edges(8, 8, 8, 8))
+			both.Colspan = 2
+			t.Rows = doc.Rows(
+				doc.Row{Cells: []doc.Cell{cell("a", &doc.Edges{}), cell("b", nil)}},
+				doc.Row{Cells: []doc.Cell{blocks, low}},
+				doc.Row{Cells: []doc.Cell{both}},
+			)
+			t.Foot = []doc.Row{{Cells: []doc.Cell{cell("f", nil), cell("g", edges(0, 9, 0, 9))}}}
+		})
+	})
+}

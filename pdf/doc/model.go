@@ -464,7 +464,7 @@ type Table struct {
 	// Stripe has the alternating backgrounds of the body rows.
 	Stripe []Color
 	Border *Grid // nil: the Rules of the theme
-	// Padding is inside every cell; nil: CellPadding, but none at the sides of a table without
+	// Padding is inside every cell that has none of its own; nil: CellPadding, but none at the sides of a table without
 	// border, stripes and backgrounds of its columns and head.
 	Padding *Edges
 	// Width is the width of the table, and Align its position if the width leaves space. The zero
@@ -530,8 +530,9 @@ type Cell struct {
 	Background Color
 	Border     *Border // drawn over the lines of the table
 	VAlign     VAlign
-	Header     bool // TH: Scope=Column in head rows, Scope=Row elsewhere
-	Turn       Turn // of the content, whose line length is the length of its texts
+	Header     bool   // TH: Scope=Column in head rows, Scope=Row elsewhere
+	Turn       Turn   // of the content, whose line length is the length of its texts
+	Padding    *Edges // nil: that of the table
 	Names      *CellNames
 }
 

@@ -460,7 +460,7 @@ func effectCases() (all []effectCase) {
 		"rotate", "90", "style", "loud")
 	add("a cell", page("", 1, `{table: {columns: [{}, {}], rows: [[{text: a, @}]]}}`), "colspan", "2")
 	add("a cell", page("", 1, `{table: {columns: [{}, {}], rows: [[{text: a, @}, b], [c]]}}`), "rowspan", "2")
-	add("a cell", cell("text: a, @"), "id", "named")
+	add("a cell", cell("text: a, @"), "id", "named", "padding", "3mm")
 	add("a cell", page("", 1, `{table: {columns: [{head: A, id: h}, {head: B}], rows: [[a, {text: b, @}]]}}`), "headers", "h")
 	add("a cell", cell("@"), "text", "x", "do", "[{text: x}]")
 	add("a cell", page("", 1, `{table: {columns: [{for: x in list}, {}], rows: [[{text: a, @}, b]]}}`), "for", "x in list")

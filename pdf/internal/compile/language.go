@@ -460,7 +460,7 @@ a cell
  style word
  id text
  headers text | [text]
- padding- any
+ padding edges
  + style keys
 `
 

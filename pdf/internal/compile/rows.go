@@ -434,6 +434,10 @@ func (p *rowsReader) cell(n *strictyaml.Node, path string, col int, l *rowLook) 
 	mayHave(o, "valign", &t.out.VAlign, c.valign)
 	mayHave(o, "header", &t.out.Header, c.flag)
 	mayHave(o, "rotate", &t.out.Turn, c.turn)
+	if v := o.get("padding"); v != nil {
+		e := c.edges(v, o.at("padding"))
+		t.out.Padding = &e
+	}
 	p.names(o, &t)
 	if v := o.get("link"); v != nil {
 		link := c.link(v, o.at("link"))

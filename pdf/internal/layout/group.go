@@ -42,7 +42,7 @@ type groupRow struct {
 type groupCell struct {
 	row, col, rows, cols int
 	x, w                 doc.Length // of the whole cell
-	left                 doc.Length // padding
+	left, top, bottom    doc.Length // padding
 	body                 block
 	back                 doc.Color
 	border               *doc.Border
@@ -53,17 +53,9 @@ type groupCell struct {
 	src                  *doc.Source
 }
 
-func (g *group) pad() (top, bottom doc.Length) {
-	if g.t == nil {
-		return 0, 0
-	}
-	return g.t.pad.Top, g.t.pad.Bottom
-}
-
 // settle finds the heights. The first lines of a row stand on one baseline,
 // whatever their sizes.
 func (g *group) settle() {
-	top, bottom := g.pad()
 	rows, cells := g.rows, g.cells
 	for r := range rows {
 		rows[r].h, rows[r].base = rows[r].least, 0
@@ -74,7 +66,7 @@ func (g *group) settle() {
 		if c.valign == doc.VAlignTop && !g.even {
 			if c.drop, c.based = c.body.baseline(); c.based {
 				row := &rows[c.row]
-				row.base = max(row.base, c.drop)
+				row.base = max(row.base, c.top+c.drop)
 			}
 		}
 	}
@@ -83,12 +75,12 @@ func (g *group) settle() {
 		c := &cells[i]
 		row := &rows[c.row]
 		if c.based {
-			c.drop = row.base - c.drop
+			c.drop = row.base - c.top - c.drop
 		} else {
 			c.drop = 0
 		}
 		if c.rows == 1 {
-			row.h = max(row.h, top+c.drop+c.body.size()+bottom)
+			row.h = max(row.h, c.high())
 		} else {
 			spans = true
 		}
@@ -102,12 +94,15 @@ func (g *group) settle() {
 		if c.rows < 2 {
 			continue
 		}
-		need := top + c.drop + c.body.size() + bottom
+		need := c.high()
 		if have := g.height(c.row, c.rows); have < need {
 			g.rows[c.row+c.rows-1].h += need - have
 		}
 	}
 }
+
+// high is the height of a cell with its padding.
+func (c *groupCell) high() doc.Length { return c.top + c.drop + c.body.size() + c.bottom }
 
 func (g *group) height(from, n int) (h doc.Length) {
 	for i := range g.rows[from : from+n] {
@@ -125,9 +120,9 @@ func (g *group) baseline() (doc.Length, bool) {
 	if len(g.cells) == 0 {
 		return 0, false
 	}
-	top, _ := g.pad()
-	b, ok := g.cells[0].body.baseline()
-	return top + g.cells[0].drop + b, ok
+	c := &g.cells[0]
+	b, ok := c.body.baseline()
+	return c.top + c.drop + b, ok
 }
 
 func (g *group) split(avail doc.Length, force bool) (block, block) {
@@ -159,7 +154,6 @@ func (g *group) cutAt(row int, h doc.Length, inside, force bool) (block, block) 
 	if inside && !force && len(g.rows) == 1 && g.wordsAlone() {
 		return nil, g // they cannot be cut
 	}
-	top, bottom := g.pad()
 	head, tail := *g, *g
 	head.cells, tail.cells, head.words, tail.words = nil, nil, nil, nil
 	head.ends, tail.first, tail.starts = false, false, false
@@ -182,8 +176,8 @@ func (g *group) cutAt(row int, h doc.Length, inside, force bool) (block, block) 
 			a, b := c, c
 			a.rows = rowsAbove - c.row
 			b.row, b.rows = 0, c.row+c.rows-row
-			y := g.height(0, c.row) + top + c.drop
-			one, two := c.body.split(h-y-bottom, force)
+			y := g.height(0, c.row) + c.top + c.drop
+			one, two := c.body.split(h-y-c.bottom, force)
 			if two == nil {
 				two = space{}
 			} else {
@@ -240,7 +234,6 @@ func (g *group) empty() bool {
 }
 
 func (g *group) draw(p *painter, x, y doc.Length) {
-	top, bottom := g.pad()
 	var left, w doc.Length
 	if g.t != nil {
 		left, w = x+g.t.x[0], g.t.x[len(g.t.x)-1]+g.t.w[len(g.t.w)-1]-g.t.x[0]
@@ -255,7 +248,7 @@ func (g *group) draw(p *painter, x, y doc.Length) {
 	if len(g.words) > 0 {
 		words := p.words.Take(len(g.words))
 		copy(words, g.words)
-		p.wordsAt(x, y+top+g.rows[0].base, words, g.art)
+		p.wordsAt(x, y+g.t.pad.Top+g.rows[0].base, words, g.art)
 	}
 	for i := range g.cells {
 		c := &g.cells[i]
@@ -270,12 +263,12 @@ func (g *group) draw(p *painter, x, y doc.Length) {
 		if !back.None() {
 			p.fill(x+c.x, cy, c.w, ch, back)
 		}
-		dy := top + c.drop
+		dy := c.top + c.drop
 		switch c.valign {
 		case doc.VAlignMiddle:
-			dy = max(top, (ch-c.body.size())/2)
+			dy = max(c.top, (ch-c.body.size())/2)
 		case doc.VAlignBottom:
-			dy = max(top, ch-bottom-c.body.size())
+			dy = max(c.top, ch-c.bottom-c.body.size())
 		}
 		c.body.draw(p, x+c.x+c.left, cy+dy)
 		if p.trace && c.src != nil {

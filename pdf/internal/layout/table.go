@@ -211,6 +211,25 @@ func (t *table) padAt(i, n int) (left, right doc.Length) {
 	return left, right
 }
 
+// padding is that of a cell from column i over n columns.
+func (t *table) padding(c *doc.Cell, i, n int) doc.Edges {
+	if c.Padding != nil {
+		return *c.Padding
+	}
+	pad := t.pad
+	pad.Left, pad.Right = t.padAt(i, n)
+	return pad
+}
+
+// sign is where the decimal signs of a column stand behind the padding of a cell; 0: nowhere.
+func (t *table) sign(col int, padding doc.Length) doc.Length {
+	if t.signs[col] == 0 {
+		return 0
+	}
+	left, _ := t.padAt(col, 1)
+	return max(t.signs[col]+left-padding, 1)
+}
+
 // measure widens least and most by the cells of a row that stand in one auto
 // column. open holds the rows that spans from above still cover, by column.
 func (t *table) measure(r *doc.Row, sec section, open []int, least, most []doc.Length) error {
@@ -260,7 +279,8 @@ func (t *table) measureCell(c *doc.Cell, col int, sec section, least, most *doc.
 	} else if err := t.m.extent(nodesOf(c), en, &lo, &hi); err != nil {
 		return err
 	}
-	side := t.side(col, 1)
+	pad := t.padding(c, col, 1)
+	side := pad.Left + pad.Right
 	*least, *most = max(*least, lo+side), max(*most, hi+side)
 	return nil
 }
@@ -307,7 +327,10 @@ func (t *table) measureSigns(c *doc.Cell, col int, sec section) error {
 	if err != nil {
 		return t.m.setError(err, c.Src, en, c.Spans)
 	}
-	t.signs[2*col], t.signs[2*col+1] = max(t.signs[2*col], before), max(t.signs[2*col+1], behind)
+	left, right := t.padAt(col, 1)
+	pad := t.padding(c, col, 1)
+	t.signs[2*col] = max(t.signs[2*col], before+max(pad.Left-left, 0))
+	t.signs[2*col+1] = max(t.signs[2*col+1], behind+max(pad.Right-right, 0))
 	return nil
 }
 
@@ -480,9 +503,8 @@ func (t *table) cell(g *group, c *doc.Cell, row, col, n int, sec section, tr *ta
 	for i := col; i < col+n; i++ {
 		t.open[i] = -rows
 	}
-	at := len(g.cells)
-	g.cells = slices.Grow(g.cells, 1)[:at+1]
-	gc := &g.cells[at]
+	g.cells = slices.Grow(g.cells, 1)[:len(g.cells)+1]
+	gc := &g.cells[len(g.cells)-1]
 	*gc = groupCell{row: row, col: col, rows: rows, cols: n, back: c.Background, border: c.Border, valign: c.VAlign, src: c.Src}
 	if gc.back.None() && g.rows[row].back.None() && sec == sectionBody && n == 1 {
 		gc.back = t.n.Columns[col].Background
@@ -490,12 +512,15 @@ func (t *table) cell(g *group, c *doc.Cell, row, col, n int, sec section, tr *ta
 	g.lined = g.lined || c.Border != nil
 	gc.x = t.x[col]
 	gc.w = t.x[col+n-1] + t.w[col+n-1] - gc.x
-	left, right := t.padAt(col, n)
-	gc.left = left
+	pad := t.padding(c, col, n)
+	gc.left, gc.top, gc.bottom = pad.Left, pad.Top, pad.Bottom
 	if t.rtl {
-		gc.x, gc.left = t.x[0]+t.x[len(t.x)-1]+t.w[len(t.w)-1]-gc.x-gc.w, right
+		gc.x, gc.left = t.x[0]+t.x[len(t.x)-1]+t.w[len(t.w)-1]-gc.x-gc.w, pad.Right
 	}
-	width := gc.w - left - right
+	width := gc.w - pad.Left - pad.Right
+	if width <= 0 {
+		return failed(at(src, "L306", "the padding of the cell leaves no width of %s", mm(gc.w)))
+	}
 	signs := t.signs != nil && n == 1 && sec != sectionHead
 	style := t.cellStyle(c, col, sec)
 	if len(c.Nodes) == 0 && c.Turn == 0 && c.Link == "" && !t.rtl && !signs {
@@ -525,12 +550,12 @@ func (t *table) cell(g *group, c *doc.Cell, row, col, n int, sec section, tr *ta
 	if err := t.name(c, col, n, sec, el, src); err != nil {
 		return err
 	}
-	en := env{style: style, elem: el, width: width, lang: t.en.lang, room: oneColumn, around: left + right}
+	en := env{style: style, elem: el, width: width, lang: t.en.lang, room: oneColumn, around: pad.Left + pad.Right}
 	switch {
 	case n > 1:
 		en.room = manyColumns
 	case signs:
-		en.sign = t.signs[col]
+		en.sign = t.sign(col, pad.Left)
 	}
 	var err error
 	switch {

@@ -102,7 +102,7 @@ func (t *table) mayHaveWords(r *doc.Row) bool {
 // word, and finds the face of the column.
 func (t *table) mayHaveWord(c *doc.Cell, column int) bool {
 	if c.Colspan > 1 || c.Rowspan > 1 || len(c.Spans) != 1 || len(c.Nodes) > 0 || c.Turn != 0 || c.Link != "" ||
-		c.VAlign != doc.VAlignTop || c.Border != nil || !c.Background.None() || c.Names != nil || !plainText(&c.Spans[0]) {
+		c.VAlign != doc.VAlignTop || c.Border != nil || !c.Background.None() || c.Padding != nil || c.Names != nil || !plainText(&c.Spans[0]) {
 		return false
 	}
 	col := &t.columns[column]
