@@ -88,44 +88,27 @@ var fixedCodes, fixedDistances = func() (codes [symbols]codeword, dist [distance
 	return codes, dist
 }()
 
-// few is how many literals are counted one by one.
-const few = 1024
-
-func (c *Compressor) countLiterals() {
-	b, literals := &c.block, c.literals[:c.nliterals]
-	if len(literals) > few {
-		var freq [4][256]uint32 // several, for equal bytes that follow each other wait for each other
-		for ; len(literals) >= 4; literals = literals[4:] {
-			x := binary.LittleEndian.Uint32(literals)
-			freq[0][byte(x)]++     //nolint:gosec // G115: one of four bytes
-			freq[1][byte(x>>8)]++  //nolint:gosec // G115: one of four bytes
-			freq[2][byte(x>>16)]++ //nolint:gosec // G115: one of four bytes
-			freq[3][byte(x>>24)]++
-		}
-		for i := range freq[0] {
-			b.freq[i] = freq[0][i] + freq[1][i] + freq[2][i] + freq[3][i]
-		}
-	}
-	for _, v := range literals {
-		b.freq[v]++
-	}
-}
-
-// count makes the frequencies of symbols of the segment and returns the number of extra bits.
-func (c *Compressor) count() int {
+// count makes the frequencies of symbols of src, the segment, and returns the number of extra bits.
+func (c *Compressor) count(src []byte) int {
 	b := &c.block
 	clear(b.freq[:])
-	c.countLiterals()
-	b.freq[endMark] = 1
 	clear(b.distanceFreq[:])
 	extra := uint(0)
 	for _, m := range c.matches[:c.n] {
+		for _, v := range src[:m.literals] {
+			b.freq[v]++
+		}
+		src = src[int(m.literals)+int(m.length):]
 		l := lengthCodes[byte(m.length-3)] //nolint:gosec // G115: a length of at most 258
 		b.freq[l.symbol]++
 		d := codeOf(m.distance)
 		b.distanceFreq[d.symbol]++
 		extra += uint(l.bits) + uint(d.extra)
 	}
+	for _, v := range src {
+		b.freq[v]++
+	}
+	b.freq[endMark] = 1
 	return int(extra)
 }
 
@@ -133,7 +116,7 @@ func (c *Compressor) count() int {
 // short one has codes of its own where they are likely to save more than a few bytes.
 func (c *Compressor) appendBlock(dst, src []byte, last bool) []byte {
 	b := &c.block
-	extra := c.count()
+	extra := c.count(src)
 	fixed, dynamic := extra+5*c.n, math.MaxInt // five bits for the distance of each match
 	if len(src) <= short {
 		for s, f := range &b.freq {
@@ -211,14 +194,15 @@ func (c *Compressor) appendMatches(
 ) []byte {
 	at, out := len(dst), dst[:cap(dst)]
 	acc, held := c.bits.acc, c.bits.held // apart, in registers
-	literals := 0
+	w, p := &c.window, c.from
 	for _, m := range c.matches[:c.n] {
-		// Four literals at a time, of which those that are too many are none: how many there are
-		// can hardly be predicted.
-		for run := int(m.literals); ; run -= 4 {
-			x := c.four(literals)
-			w0, w1 := codes[byte(x)]&keep(run), codes[byte(x>>8)]&keep(run-1)        //nolint:gosec // G115: one of four bytes
-			w2, w3 := codes[byte(x>>16)]&keep(run-2), codes[byte(x>>24)]&keep(run-3) //nolint:gosec // G115: one of four bytes
+		// Four literals at a time, of the last of which those that are too many are none: how many
+		// there are can hardly be predicted.
+		run := int(m.literals)
+		for ; run > 4; run -= 4 {
+			x := w.load(p)
+			w0, w1 := codes[byte(x)], codes[byte(x>>8)]      //nolint:gosec // G115: one of eight bytes
+			w2, w3 := codes[byte(x>>16)], codes[byte(x>>24)] //nolint:gosec // G115: one of eight bytes
 			acc |= w0.bits() << (held & 63)
 			held += w0.length()
 			acc |= w1.bits() << (held & 63)
@@ -231,22 +215,34 @@ func (c *Compressor) appendMatches(
 			at += int(held >> 3)
 			acc >>= held & 56
 			held &= 7
-			if run <= 4 {
-				literals += run
-				break
-			}
-			literals += 4
+			p += 4
 		}
+		x := w.load(p)
+		w0, w1 := codes[byte(x)]&keep(run), codes[byte(x>>8)]&keep(run-1)        //nolint:gosec // G115: one of eight bytes
+		w2, w3 := codes[byte(x>>16)]&keep(run-2), codes[byte(x>>24)]&keep(run-3) //nolint:gosec // G115: one of eight bytes
+		acc |= w0.bits() << (held & 63)
+		held += w0.length()
+		acc |= w1.bits() << (held & 63)
+		held += w1.length()
+		acc |= w2.bits() << (held & 63)
+		held += w2.length()
+		acc |= w3.bits() << (held & 63)
+		held += w3.length()
+		binary.LittleEndian.PutUint64(out[at:], acc)
+		at += int(held >> 3)
+		acc >>= held & 56
+		held &= 7
+		p += run + int(m.length)
 		l := lengthCodes[byte(m.length-3)] //nolint:gosec // G115: a length of at most 258
-		w := codes[l.symbol]
-		acc |= w.bits() << (held & 63)
-		held += w.length()
+		s := codes[l.symbol]
+		acc |= s.bits() << (held & 63)
+		held += s.length()
 		acc |= uint64(l.extra) << (held & 63)
 		held += uint(l.bits)
 		d := codeOf(m.distance)
-		w = dist[d.symbol&31]
-		acc |= w.bits() << (held & 63)
-		held += w.length()
+		s = dist[d.symbol&31]
+		acc |= s.bits() << (held & 63)
+		held += s.length()
 		acc |= uint64(m.distance) & (1<<(d.extra&15) - 1) << (held & 63)
 		held += uint(d.extra)
 		binary.LittleEndian.PutUint64(out[at:], acc)
@@ -256,8 +252,8 @@ func (c *Compressor) appendMatches(
 	}
 	c.bits = bitWriter{acc, held}
 	dst = dst[:at]
-	for _, v := range c.literals[literals:c.nliterals] {
-		c.bits.word(codes[v])
+	for ; p < c.from+c.filled; p++ {
+		c.bits.word(codes[w[p%ring]])
 		dst = c.bits.flush(dst)
 	}
 	c.bits.word(codes[endMark])
@@ -266,9 +262,3 @@ func (c *Compressor) appendMatches(
 
 // keep is all ones when n is positive, else 0.
 func keep(n int) codeword { return codeword(uint32(-n >> 63)) } //nolint:gosec // G115: the bits are meant
-
-// four returns four literals, the first one lowest.
-func (c *Compressor) four(i int) uint32 {
-	i &= segment - 1
-	return binary.LittleEndian.Uint32(c.literals[i : i+4])
-}

@@ -34,7 +34,7 @@ const (
 // header says deflate, a window of 32 KiB and the default level (RFC 1950, 2.2).
 const header = "\x78\x9C"
 
-// Compressor compresses one stream after the other. It takes some 350 KiB, which its zero value
+// Compressor compresses one stream after the other. It takes some 300 KiB, which its zero value
 // has, and allocates nothing. It is not for concurrent use.
 type Compressor struct {
 	// window has the segment that is filled or was filled last and the one before it: position p
@@ -51,10 +51,8 @@ type Compressor struct {
 
 	repeats []cos.Repeat // that are told and not yet looked at
 
-	matches   [segment/minMatch + 1]match
-	n         int // matches of the segment
-	literals  [segment + slack]byte
-	nliterals int
+	matches [segment/minMatch + 1]match
+	n       int // matches of the segment
 
 	block blockCodes
 	bits  bitWriter

@@ -144,7 +144,7 @@ func TestShortBlocks(t *testing.T) {
 		out := c.Append(nil, src, nil)
 		kinds[out[2]>>1&3]++
 		b := &c.block
-		extra := c.count()
+		extra := c.count(src)
 		used, size := b.tree.build(b.codes[:], b.freq[:], mostBits)
 		fixed := extra + 5*c.n
 		for _, s := range used {

@@ -78,7 +78,7 @@ func value(length, distance int) int {
 // search finds the matches of the bytes from position from to position to. What is before, up to
 // the beginning of the stream, is history.
 func (c *Compressor) search(from, to int) {
-	c.n, c.nliterals = 0, 0
+	c.n = 0
 	p, done := from, from
 	for len(c.repeats) > 0 {
 		r := c.repeats[0]
@@ -105,8 +105,7 @@ func (c *Compressor) search(from, to int) {
 			p, done = end, end
 		}
 	}
-	done = c.scan(p, done, to)
-	c.nliterals += copy(c.literals[c.nliterals:], c.window[done%ring:done%ring+to-done])
+	c.scan(p, done, to)
 }
 
 // follow notes what repeats from position p on at a distance: a match there, and those that follow
@@ -254,16 +253,9 @@ func (c *Compressor) candidate(p, limit int) (at, earlier int) {
 	return p, 0
 }
 
-// match notes a match at position p, and the literals that are before it, from done on.
+// match notes a match at position p, and how many literals are before it, from done on.
 func (c *Compressor) match(p, done, length, distance int) {
-	w := &c.window
 	run := p - done
-	for i := 0; i <= run; i += 16 {
-		k := (c.nliterals + i) & (segment - 1)
-		binary.LittleEndian.PutUint64(c.literals[k:k+8], w.load(done+i))
-		binary.LittleEndian.PutUint64(c.literals[k+8:k+16], w.load(done+i+8))
-	}
-	c.nliterals += run
 	for length > maxMatch {
 		n := min(maxMatch, length-minMatch) // what is left is a match, too
 		c.note(run, n, distance)
