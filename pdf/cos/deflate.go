@@ -34,24 +34,25 @@ type PieceDeflater interface {
 }
 
 // RepeatDeflater is a Deflater that can be told where a stream repeats itself, which whoever made
-// the stream knows: it need not search there. The output is a function of the repetitions, too, and
-// inflates to src whether they are true or not. It keeps none of them.
+// the stream knows: it need not search there. Similar streams of a file, such as its pages, are a
+// series. Its values can be compared.
 type RepeatDeflater interface {
 	Deflater
-	DeflateRepeats(dst, src []byte, repeats []Repeat, level Level) ([]byte, error)
+	Series() Series
+}
+
+// Series compresses streams of one file, one after the other. Deflate is that of [Deflater] for a
+// stream whose repetitions are told. Its output is a function of these, too, and of what was
+// compressed before in the series, and inflates to src whether the repetitions are true or not. It
+// keeps none of them. Reset begins the series of another file. A Series is not for concurrent use.
+type Series interface {
+	Deflate(dst, src []byte, repeats []Repeat, level Level) ([]byte, error)
+	Reset()
 }
 
 // Repeat tells that the bytes of a stream from At on, and perhaps some before, are those from Of
 // on, which is less, for a length that is not told. Repetitions stand in the order of At.
 type Repeat struct{ At, Of uint32 }
-
-// deflate compresses a stream whose repetitions are told.
-func deflate(d Deflater, dst, src []byte, repeats []Repeat, level Level) ([]byte, error) {
-	if r, ok := d.(RepeatDeflater); ok && len(repeats) > 0 {
-		return r.DeflateRepeats(dst, src, repeats, level) //nolint:wrapcheck // wrapped where it is told which object it is
-	}
-	return d.Deflate(dst, src, level) //nolint:wrapcheck // as above
-}
 
 // NewFlate returns a Deflater on the standard library's compress/zlib. It
 // pools its compressors, so one should be shared by all documents of an

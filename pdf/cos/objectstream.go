@@ -184,5 +184,5 @@ func (w *Writer) closeObjectStream() error {
 	clear(w.alike[:])
 	a := &w.arena
 	dict := append(a.Entries(3), E("Type", Name("ObjStm")), E("N", a.Int(n)), E("First", a.Int(first)))
-	return w.StreamRepeats(ref, dict, data, repeats)
+	return w.streamOf(w.objects, ref, dict, data, repeats)
 }

@@ -75,7 +75,7 @@ func (u *Update) Put(ref Ref, o Object) error {
 func (u *Update) Stream(ref Ref, dict Dict, data []byte) error {
 	var shorter bool
 	var err error
-	if u.packed, shorter, err = compress(u.deflater, u.packed[:0], data, nil, LevelDefault); err != nil {
+	if u.packed, shorter, err = compress(u.deflater, u.packed[:0], data, LevelDefault); err != nil {
 		return fmt.Errorf("cos: write object %d: %w", ref.Num, err)
 	}
 	if !shorter {

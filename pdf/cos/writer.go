@@ -134,7 +134,10 @@ type Writer struct {
 	inUse  int
 	signed unsigned
 	packed []byte // deflated data
-	secret []byte // encrypted data
+	// The series of streams whose repetitions are told, and of object streams; nil: the deflater
+	// has none.
+	contents, objects Series
+	secret            []byte // encrypted data
 
 	body    []byte // of the open object stream, behind the room for its numbers
 	heads   []head
@@ -159,6 +162,7 @@ func (w *Writer) Reset(out io.Writer, o Options) {
 	if o.Deflater == nil {
 		o.Deflater = NewFlate()
 	}
+	w.series(o.Deflater)
 	w.hashing.Wait() // for pieces of a document that was given up
 	w.ahead.giveUp()
 	w.hashing.pieces, w.hashing.free = nil, nil
@@ -191,6 +195,20 @@ func (w *Writer) Reset(out io.Writer, o Options) {
 	if o.Classic && o.Encrypt != nil {
 		// PutRaw leaves strings to the encryption of object streams.
 		_ = w.fail(&ObjectError{Reason: "an encrypted file has object streams"})
+	}
+}
+
+// series begins those of a file.
+func (w *Writer) series(d Deflater) {
+	r, ok := d.(RepeatDeflater)
+	switch {
+	case !ok:
+		w.contents, w.objects = nil, nil
+	case w.contents != nil && w.opt.Deflater == d:
+		w.contents.Reset()
+		w.objects.Reset()
+	default:
+		w.contents, w.objects = r.Series(), r.Series()
 	}
 }
 

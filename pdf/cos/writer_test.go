@@ -543,7 +543,13 @@ type told struct {
 	err            error
 }
 
-func (d *told) DeflateRepeats(dst, src []byte, repeats []cos.Repeat, level cos.Level) ([]byte, error) {
+func (d *told) Series() cos.Series { return toldSeries{d} }
+
+type toldSeries struct{ *told }
+
+func (toldSeries) Reset() {}
+
+func (d toldSeries) Deflate(dst, src []byte, repeats []cos.Repeat, level cos.Level) ([]byte, error) {
 	before := uint32(0)
 	for _, r := range repeats {
 		if r.At < before || r.Of >= r.At || int(r.At) >= len(src) {
@@ -556,7 +562,7 @@ func (d *told) DeflateRepeats(dst, src []byte, repeats []cos.Repeat, level cos.L
 			d.alike++
 		}
 	}
-	return d.Deflate(dst, src, level) //nolint:wrapcheck // a test
+	return d.told.Deflate(dst, src, level) //nolint:wrapcheck // a test
 }
 
 // TestDeflatersAreToldRepetitions: of object streams by the writer, of other streams by who writes

@@ -14,17 +14,28 @@ import (
 // not make it much shorter. dict must not contain Length, Filter or DecodeParms; they are added
 // after its keys.
 func (w *Writer) Stream(ref Ref, dict Dict, data []byte) error {
-	return w.StreamRepeats(ref, dict, data, nil)
+	return w.streamOf(nil, ref, dict, data, nil)
 }
 
 // StreamRepeats is [Writer.Stream] of data of which it is known where it repeats itself.
 func (w *Writer) StreamRepeats(ref Ref, dict Dict, data []byte, repeats []Repeat) error {
+	return w.streamOf(w.contents, ref, dict, data, repeats)
+}
+
+// streamOf writes a stream of a series; nil: of none.
+func (w *Writer) streamOf(s Series, ref Ref, dict Dict, data []byte, repeats []Repeat) error {
 	if w.err != nil {
 		return w.err
 	}
 	var shorter bool
 	var err error
-	if w.packed, shorter, err = compress(w.opt.Deflater, w.packed[:0], data, repeats, w.opt.Level); err != nil {
+	if s == nil || len(repeats) == 0 {
+		w.packed, shorter, err = compress(w.opt.Deflater, w.packed[:0], data, w.opt.Level)
+	} else if len(data) >= leastDeflated {
+		w.packed, err = s.Deflate(w.packed[:0], data, repeats, w.opt.Level)
+		shorter = len(w.packed) < len(data)
+	}
+	if err != nil {
 		return w.fail(fmt.Errorf("cos: write object %d: %w", ref.Num, err))
 	}
 	if !shorter {
@@ -36,7 +47,7 @@ func (w *Writer) StreamRepeats(ref Ref, dict Dict, data []byte, repeats []Repeat
 // Pack compresses the data of a stream as [Writer.Stream] does and appends it to dst; nil: the data
 // stays as it is.
 func Pack(d Deflater, dst, data []byte, level Level) ([]byte, error) {
-	out, shorter, err := compress(d, dst, data, nil, level)
+	out, shorter, err := compress(d, dst, data, level)
 	if err != nil || !shorter {
 		return nil, err
 	}
@@ -45,21 +56,17 @@ func Pack(d Deflater, dst, data []byte, level Level) ([]byte, error) {
 
 // compress is Pack for those who use the memory of dst again, whether the data became shorter or
 // not.
-func compress(
-	d Deflater, dst, data []byte, repeats []Repeat, level Level,
-) (out []byte, shorter bool, err error) {
+func compress(d Deflater, dst, data []byte, level Level) (out []byte, shorter bool, err error) {
 	if len(data) < leastDeflated {
 		return dst, false, nil
 	}
-	if len(repeats) == 0 {
-		var random bool
-		dst, random, err = incompressible(d, dst, int64(len(data)), level, func(at int64) ([]byte, error) { return data[at:][:sampleBytes], nil })
-		if random || err != nil {
-			return dst, false, err
-		}
+	var random bool
+	dst, random, err = incompressible(d, dst, int64(len(data)), level, func(at int64) ([]byte, error) { return data[at:][:sampleBytes], nil })
+	if random || err != nil {
+		return dst, false, err
 	}
-	out, err = deflate(d, dst, data, repeats, level)
-	return out, err == nil && len(out)-len(dst) < len(data), err
+	out, err = d.Deflate(dst, data, level)
+	return out, err == nil && len(out)-len(dst) < len(data), err //nolint:wrapcheck // wrapped where it is told which object it is
 }
 
 // Incompressible reports whether samples of long data, the first and the last bytes among them, do
@@ -93,7 +100,7 @@ func incompressible(
 		}
 		out, err := d.Deflate(dst, b, level)
 		if err != nil {
-			return dst, false, err //nolint:wrapcheck // as in deflate
+			return dst, false, err //nolint:wrapcheck // as in compress
 		}
 		if len(out)-len(dst) < sampleBytes {
 			return out[:len(dst)], false, nil

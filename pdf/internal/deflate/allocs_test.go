@@ -16,7 +16,7 @@ func TestStreamsAllocateNothing(t *testing.T) {
 	var out []byte
 	for _, name := range []string{"nothing", "a page", "pages", "noise", "objects"} {
 		src := all[name]
-		if n := testing.AllocsPerRun(10, func() { out = w.Append(out[:0], src, nil) }); n > 0 {
+		if n := testing.AllocsPerRun(10, func() { out = w.Append(out[:0], src, nil, nil) }); n > 0 {
 			t.Errorf("%s: %v allocations of Append", name, n)
 		}
 		if n := testing.AllocsPerRun(10, func() {

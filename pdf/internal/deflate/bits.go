@@ -5,6 +5,14 @@ import "encoding/binary"
 // mostStored is how many bytes a stored block has at most (RFC 1951, 3.2.4).
 const mostStored = 1<<16 - 1
 
+// How a block begins, in three bits (3.2.3): whether it is the last one, and its kind. A stored one
+// is 0.
+const (
+	lastBlock    = 1
+	fixedBlock   = 1 << 1
+	dynamicBlock = 2 << 1
+)
+
 // bitWriter gathers bits, the first one lowest (RFC 1951, 3.1.1).
 type bitWriter struct {
 	acc  uint64

@@ -115,8 +115,14 @@ func (c *Compressor) count(src []byte) int {
 // appendBlock appends src, the segment, as the kind of block that is shortest, or nearly so: a
 // short one has codes of its own where they are likely to save more than a few bytes.
 func (c *Compressor) appendBlock(dst, src []byte, last bool) []byte {
+	if c.series != nil {
+		if out, ok := c.series.append(dst, c); ok {
+			return out
+		}
+	}
 	b := &c.block
 	extra := c.count(src)
+	own := 0
 	fixed, dynamic := extra+5*c.n, math.MaxInt // five bits for the distance of each match
 	if len(src) <= short {
 		for s, f := range &b.freq {
@@ -131,24 +137,34 @@ func (c *Compressor) appendBlock(dst, src []byte, last bool) []byte {
 			}
 		}
 		_, distanceSize := b.tree.build(b.distances[:], b.distanceFreq[:], mostDistanceBits)
-		dynamic = extra + size + distanceSize + b.lengths.make(&b.tree, b.codes[:], b.distances[:])
+		own = extra + size + distanceSize
+		dynamic = own + b.lengths.make(&b.tree, b.codes[:], b.distances[:])
 	}
 	stored := 8 * (len(src) + 5*(len(src)/mostStored+1))
 	dst = slices.Grow(dst, min(dynamic, fixed, stored)/8+32)
 	final := uint64(0)
 	if last {
-		final = 1
+		final = lastBlock
 	}
 	switch {
 	case stored <= min(dynamic, fixed):
 		return c.bits.appendStored(dst, src, final)
 	case fixed <= dynamic:
-		c.bits.put(final|1<<1, 3)
+		c.bits.put(final|fixedBlock, 3)
 		return c.appendMatches(dst, &fixedCodes, &fixedDistances)
 	}
-	c.bits.put(final|2<<1, 3)
+	c.bits.put(final|dynamicBlock, 3)
 	dst = b.lengths.append(dst, &c.bits)
-	return c.appendMatches(dst, &b.codes, &b.distances)
+	dst = c.appendMatches(dst, &b.codes, &b.distances)
+	if c.series != nil {
+		c.series.learn(c, own)
+	}
+	return dst
+}
+
+// measure returns how many symbols the segment has.
+func (c *Compressor) measure() measure {
+	return measure{symbols: c.filled - c.copied + c.n + 1, matches: c.n}
 }
 
 // A block of at most short bytes has codes of its own where they are likely to save more than

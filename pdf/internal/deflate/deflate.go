@@ -8,9 +8,9 @@
 // who write rows and elements know where they repeat themselves and tell: there is no search then,
 // and what is told is compared, so that a wrong repetition makes the output longer and no more. A
 // block covers 64 KiB of the source; its Huffman codes are built in linear time (huffman.go), and
-// for a short block only where they are likely to save much (block.go). The block boundaries of a
-// stream depend only on its length, so that the output is a function of the source and of what is
-// told.
+// for a short block only where they are likely to save much (block.go). Similar streams of a document
+// share codes (series.go). The block boundaries of a stream depend only on its length, so that the
+// output is a function of the source, of what is told and of the streams before in the series.
 package deflate
 
 import (
@@ -53,6 +53,8 @@ type Compressor struct {
 
 	matches [segment/minMatch + 1]match
 	n       int // matches of the segment
+	copied  int // bytes of the segment that are in matches
+	series  *Series
 
 	block blockCodes
 	bits  bitWriter
@@ -63,12 +65,15 @@ type Compressor struct {
 const leastTold = 4096
 
 // Append appends src as a stream to dst. Where its repetitions are told, in their order, it is not
-// searched for others: that takes a fraction of the time.
-func (c *Compressor) Append(dst, src []byte, repeats []cos.Repeat) []byte {
+// searched for others: that takes a fraction of the time. Such a stream may be of a series of
+// similar ones; nil: it is not.
+func (c *Compressor) Append(dst, src []byte, repeats []cos.Repeat, series *Series) []byte {
 	c.reset()
-	c.repeats = nil
-	if len(src) >= leastTold {
-		c.repeats = repeats
+	c.repeats, c.series = nil, nil
+	if len(src) >= leastTold && len(repeats) > 0 {
+		if c.repeats = repeats; len(src) <= segment {
+			c.series = series
+		}
 	}
 	dst = append(dst, header...)
 	for {
@@ -116,7 +121,7 @@ func (c *Compressor) flush(dst []byte, last bool) []byte {
 // end appends the last block and the checksum.
 func (c *Compressor) end(dst []byte) []byte {
 	dst = c.flush(dst, true)
-	c.repeats = nil // the caller's
+	c.repeats, c.series = nil, nil // the caller's
 	return binary.BigEndian.AppendUint32(c.bits.align(dst), uint32(c.sum))
 }
 
@@ -178,6 +183,6 @@ func (w *Writer) drain() {
 
 // Append appends src as a stream to dst, as [Compressor.Append] does. A stream that was begun with
 // Reset is lost.
-func (w *Writer) Append(dst, src []byte, repeats []cos.Repeat) []byte {
-	return w.c.Append(dst, src, repeats)
+func (w *Writer) Append(dst, src []byte, repeats []cos.Repeat, series *Series) []byte {
+	return w.c.Append(dst, src, repeats, series)
 }

@@ -113,7 +113,7 @@ func TestBlocks(t *testing.T) {
 	for name, want := range map[string]byte{
 		"nothing": fixed, "operators": fixed, "noise": stored, "a page": dynamic, "pages": dynamic,
 	} {
-		if kind := c.Append(nil, all[name], nil)[2] >> 1 & 3; kind != want {
+		if kind := c.Append(nil, all[name], nil, nil)[2] >> 1 & 3; kind != want {
 			t.Errorf("%s begins with a block of kind %d, want %d", name, kind, want)
 		}
 	}
@@ -168,9 +168,9 @@ func FuzzAppend(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, before, src []byte, piece uint16) {
 		var w deflate.Writer
-		w.Append(nil, before, nil)
-		want := new(deflate.Compressor).Append(nil, src, nil)
-		if !bytes.Equal(w.Append(nil, src, nil), want) {
+		w.Append(nil, before, nil, nil)
+		want := new(deflate.Compressor).Append(nil, src, nil, nil)
+		if !bytes.Equal(w.Append(nil, src, nil, nil), want) {
 			t.Error("a used compressor writes other bytes")
 		}
 		if !bytes.Equal(cut(t, &w, src, func() int { return 1 + int(piece) }), want) {
@@ -215,15 +215,15 @@ func TestToldRepetitions(t *testing.T) {
 	for _, n := range []int{30, 500, 5000} {
 		src, repeats := rows(n)
 		var c deflate.Compressor
-		searched := len(c.Append(nil, src, nil))
-		told := c.Append(nil, src, repeats)
+		searched := len(c.Append(nil, src, nil, nil))
+		told := c.Append(nil, src, repeats, nil)
 		if !bytes.Equal(inflate(t, told), src) {
 			t.Errorf("%d rows: other bytes came back", n)
 		}
 		if len(told) > searched*108/100 {
 			t.Errorf("%d rows: %d bytes are told, %d are found by searching", n, len(told), searched)
 		}
-		if !bytes.Equal(new(deflate.Compressor).Append(nil, src, repeats), told) {
+		if !bytes.Equal(new(deflate.Compressor).Append(nil, src, repeats, nil), told) {
 			t.Errorf("%d rows: a used compressor writes other bytes", n)
 		}
 	}
@@ -249,14 +249,14 @@ func FuzzRepeats(f *testing.F) {
 			repeats = append(repeats, cos.Repeat{At: binary.LittleEndian.Uint32(told), Of: binary.LittleEndian.Uint32(told[4:])})
 		}
 		var w deflate.Writer
-		out := w.Append(nil, src, repeats)
+		out := w.Append(nil, src, repeats, nil)
 		if !bytes.Equal(inflate(t, out), src) {
 			t.Error("other bytes came back")
 		}
-		if !bytes.Equal(w.Append(nil, src, repeats), out) {
+		if !bytes.Equal(w.Append(nil, src, repeats, nil), out) {
 			t.Error("a used compressor writes other bytes")
 		}
-		if searched := w.Append(nil, src, nil); !bytes.Equal(searched, new(deflate.Compressor).Append(nil, src, nil)) {
+		if searched := w.Append(nil, src, nil, nil); !bytes.Equal(searched, new(deflate.Compressor).Append(nil, src, nil, nil)) {
 			t.Error("what was told of one stream is believed of the next")
 		}
 	})

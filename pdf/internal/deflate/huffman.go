@@ -13,7 +13,8 @@ const (
 	// format has one bit more.
 	mostBits         = 14
 	mostDistanceBits = 15
-	mostLengthBits   = 7 // of a codeword of the lengths of codewords (3.2.7)
+	mostMatchBits    = 5 + mostDistanceBits + 13 // of a match behind its length
+	mostLengthBits   = 7                         // of a codeword of the lengths of codewords (3.2.7)
 )
 
 // codeword is a word of a Huffman code: its bits in the order in which they are written, above

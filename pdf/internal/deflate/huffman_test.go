@@ -141,7 +141,7 @@ func TestShortBlocks(t *testing.T) {
 			}
 		}
 		var c Compressor
-		out := c.Append(nil, src, nil)
+		out := c.Append(nil, src, nil, nil)
 		kinds[out[2]>>1&3]++
 		b := &c.block
 		extra := c.count(src)

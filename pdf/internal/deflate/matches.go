@@ -78,7 +78,7 @@ func value(length, distance int) int {
 // search finds the matches of the bytes from position from to position to. What is before, up to
 // the beginning of the stream, is history.
 func (c *Compressor) search(from, to int) {
-	c.n = 0
+	c.n, c.copied = 0, 0
 	p, done := from, from
 	for len(c.repeats) > 0 {
 		r := c.repeats[0]
@@ -280,4 +280,5 @@ func (c *Compressor) remember(p int) {
 func (c *Compressor) note(run, length, distance int) {
 	c.matches[c.n] = match{uint32(run), uint16(length), uint16(distance - 1)} //nolint:gosec // G115: within a segment
 	c.n++
+	c.copied += length
 }

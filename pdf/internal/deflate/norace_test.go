@@ -21,7 +21,7 @@ const again = 16 << 20 // where the positions of a stream begin again
 func TestRoundTrip(t *testing.T) {
 	var c deflate.Compressor
 	for name, src := range sources(t) {
-		packed, ok := bytes.CutPrefix(c.Append([]byte("before"), src, nil), []byte("before"))
+		packed, ok := bytes.CutPrefix(c.Append([]byte("before"), src, nil, nil), []byte("before"))
 		if !ok || !bytes.Equal(inflate(t, packed), src) {
 			t.Errorf("%s: other bytes came back", name)
 		}
@@ -39,7 +39,7 @@ func TestLongStreams(t *testing.T) {
 	part := sources(t)["pages"]
 	src := bytes.Repeat(part, (again+3*segment)/len(part)+1)
 	var w deflate.Writer
-	packed := w.Append(nil, src, nil)
+	packed := w.Append(nil, src, nil, nil)
 	if !bytes.Equal(inflate(t, packed), src) {
 		t.Error("other bytes came back")
 	}
@@ -54,7 +54,7 @@ func TestWriterGivesWhatAppendGives(t *testing.T) {
 	all := sources(t)
 	var w deflate.Writer
 	for name, src := range all {
-		want := new(deflate.Compressor).Append(nil, src, nil)
+		want := new(deflate.Compressor).Append(nil, src, nil, nil)
 		for _, most := range []int{1, 10, 1000, segment, len(src) + 1} {
 			if most == 1 && len(src) > segment+1 {
 				continue
@@ -63,13 +63,13 @@ func TestWriterGivesWhatAppendGives(t *testing.T) {
 				t.Errorf("%s has other bytes in pieces of at most %d", name, most)
 			}
 		}
-		if !bytes.Equal(w.Append(nil, src, nil), want) {
+		if !bytes.Equal(w.Append(nil, src, nil, nil), want) {
 			t.Errorf("%s has other bytes after another stream", name)
 		}
 	}
 	for _, n := range []int{segment - 1, segment, segment + 1} {
 		src := all["pages"][:2*segment+7]
-		if !bytes.Equal(cut(t, &w, src, func() int { return n }), w.Append(nil, src, nil)) {
+		if !bytes.Equal(cut(t, &w, src, func() int { return n }), w.Append(nil, src, nil, nil)) {
 			t.Errorf("other bytes in pieces of %d", n)
 		}
 	}
@@ -89,7 +89,7 @@ func TestSizes(t *testing.T) {
 		}
 		_, _ = zw.Write(src)
 		_ = zw.Close()
-		if n, most := len(c.Append(nil, src, nil)), b.Len()+b.Len()*12/100+20; n > most {
+		if n, most := len(c.Append(nil, src, nil, nil)), b.Len()+b.Len()*12/100+20; n > most {
 			t.Errorf("%s: %d bytes, at most %d are expected", name, n, most)
 		}
 	}

@@ -62,19 +62,38 @@ func New() *Deflater { return &Deflater{} }
 // Deflate implements [cos.Deflater]. A level beyond LevelBest is that one. No
 // source gives an error.
 func (d *Deflater) Deflate(dst, src []byte, level cos.Level) ([]byte, error) {
-	return d.DeflateRepeats(dst, src, nil, level)
+	return d.deflate(dst, src, nil, nil, level)
 }
 
-// DeflateRepeats implements [cos.RepeatDeflater]. At the best level all is searched.
-func (d *Deflater) DeflateRepeats(dst, src []byte, repeats []cos.Repeat, level cos.Level) ([]byte, error) {
+// deflate compresses a stream. At the best level all is searched.
+func (d *Deflater) deflate(
+	dst, src []byte, repeats []cos.Repeat, series *deflate.Series, level cos.Level,
+) ([]byte, error) {
 	if level >= cos.LevelBest {
 		return d.deflateBest(dst, src)
 	}
 	w := d.writer()
-	out := w.Append(dst, src, repeats)
+	out := w.Append(dst, src, repeats, series)
 	d.everyday.put(w)
 	return out, nil
 }
+
+// Series implements [cos.RepeatDeflater].
+func (d *Deflater) Series() cos.Series { return &series{d: d} }
+
+// series compresses similar streams of one file.
+type series struct {
+	d     *Deflater
+	codes deflate.Series
+}
+
+// Deflate implements [cos.Series].
+func (s *series) Deflate(dst, src []byte, repeats []cos.Repeat, level cos.Level) ([]byte, error) {
+	return s.d.deflate(dst, src, repeats, &s.codes, level)
+}
+
+// Reset implements [cos.Series].
+func (s *series) Reset() { s.codes.Reset() }
 
 func (d *Deflater) writer() *deflate.Writer {
 	if w := d.everyday.take(); w != nil {
