@@ -21,9 +21,16 @@ func (s *adler) add(p []byte) {
 		p = p[len(q):]
 		for ; len(q) >= chunk; q = q[chunk:] {
 			var even, odd, before uint64 // of bytes 0, 2, 4, 6, of 1, 3, 5, 7, and of all
-			block := (*[chunk]byte)(q)
-			for i := 0; i < chunk; i += 16 {
-				x, y := binary.LittleEndian.Uint64(block[i:i+8]), binary.LittleEndian.Uint64(block[i+8:i+16])
+			for i := range chunk / 32 {
+				b := (*[32]byte)(q[32*i:])
+				x, y := binary.LittleEndian.Uint64(b[:8]), binary.LittleEndian.Uint64(b[8:16])
+				before += even + odd
+				even += x & lanes
+				odd += x >> 8 & lanes
+				before += even + odd
+				even += y & lanes
+				odd += y >> 8 & lanes
+				x, y = binary.LittleEndian.Uint64(b[16:24]), binary.LittleEndian.Uint64(b[24:])
 				before += even + odd
 				even += x & lanes
 				odd += x >> 8 & lanes
