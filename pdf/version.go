@@ -29,7 +29,7 @@ var byteLeaves = []struct{ path, version string }{
 // the Go the program was built with, whose tables say what a letter, a mark and
 // its capital are, as in
 //
-//	quire-pdf/10 data/0f3a91c2 compress@v1.20.3 barcode@v1.1.0 typesetting@v0.3.5 goldmark@v1.8.7 text@v0.43.0 image@v0.47.0 unicode@15.0.0
+//	quire-pdf/11 data/0f3a91c2 compress@v1.20.3 barcode@v1.1.0 typesetting@v0.3.5 goldmark@v1.8.7 text@v0.43.0 image@v0.47.0 unicode@15.0.0
 func version() string {
 	h := sha256.New()
 	fonts := liberation.Fingerprint()

@@ -174,7 +174,7 @@ const (
   "size": 21025, "pages": 1, "title": "Hello", "name": "Hello.pdf",
   "template": {"name": "inline", "hash": "8cb0b03a1d85a335e2b5a7ebf0773552228420eff69140775ef4fb503aecda97"},
   "snapshot": "8e49aac43428e670cb372ad6b1072f0845a676a479dfad614e8159f6a34999d7",
-  "options": {}, "engine": "quire-pdf/10",
+  "options": {}, "engine": "quire-pdf/11",
   "time": "2026-11-21T20:02:04.068Z", "time_from": "clock", "made": "2026-11-21T20:02:04.106Z",
   "links": {
     "self": "/v1/documents/18543db9fadcbf5ecd54ba68d766986dd9e3503c4d572e193658a999b2bfe871",
