@@ -476,9 +476,7 @@ func (f *flow) fitting(group []entry) int {
 
 func (f *flow) tooHigh(e *entry) error {
 	what := "the block"
-	if c, ok := e.b.(*columns); ok && len(c.body.entries) > 0 && !e.keep {
-		return f.tooHigh(&c.body.entries[0]) // which no column holds
-	}
+	e = unsplit(e, f.bottom-f.top)
 	switch e.b.(type) {
 	case *picture:
 		what = "the image"
@@ -491,6 +489,48 @@ func (f *flow) tooHigh(e *entry) error {
 		d.Message = "kept together, " + d.Message
 	}
 	return failed(d)
+}
+
+// unsplit returns what of an entry that has no room on a page is not split: the entry, or one within
+// it that is higher than the page.
+func unsplit(e *entry, page doc.Length) *entry {
+	if e.keep {
+		return e
+	}
+	if in := highest(e.b, page); in != nil && in.src != nil {
+		return unsplit(in, page)
+	}
+	return e
+}
+
+// highest returns the first entry within a block that is higher than a page; nil: there is none.
+func highest(of block, page doc.Length) *entry {
+	switch b := of.(type) {
+	case *stack:
+		for i := range b.entries {
+			if b.entries[i].b.size() > page {
+				return &b.entries[i]
+			}
+		}
+	case *nested:
+		return highest(&b.stack, page)
+	case *labelled:
+		return highest(b.body, page)
+	case *box:
+		return highest(b.body, page)
+	case *columns:
+		if in := highest(b.body, page); in != nil || len(b.body.entries) == 0 {
+			return in
+		}
+		return &b.body.entries[0] // which no column holds
+	case *group:
+		for i := range b.cells {
+			if in := highest(b.cells[i].body, page); in != nil {
+				return in
+			}
+		}
+	}
+	return nil
 }
 
 // repeatHeight is the height of the table head that a fresh page starts with.

@@ -183,6 +183,33 @@ func lines(prefix string, n int) *doc.Text {
 	return para(strings.Join(s, "\n"))
 }
 
+// TestWhatIsTooHighIsNamed: what no page holds is told at the block that is not split, in whatever
+// it stands.
+func TestWhatIsTooHighIsNamed(t *testing.T) {
+	of := func() doc.Node {
+		return &doc.Text{Block: doc.Block{KeepTogether: true, Src: &doc.Source{Line: 7}}, Spans: lines("b", 11).Spans}
+	}
+	src := doc.Block{Src: &doc.Source{Line: 1}}
+	first := []doc.Node{para("a"), para("b")}
+	for name, n := range map[string]doc.Node{
+		"body":    of(),
+		"box":     &doc.Box{Block: src, Nodes: append(first, of())},
+		"list":    &doc.List{Block: src, Items: []doc.ListItem{{Nodes: first}, {Nodes: append(first, of())}}},
+		"row":     &doc.Beside{Block: src, Cells: [][]doc.Node{first, {of()}}},
+		"columns": &doc.Columns{Block: src, Count: 2, Nodes: append(first, of())},
+		"table": &doc.Table{Block: src, Columns: make([]doc.Column, 2), Rows: doc.Rows(
+			doc.Row{Src: src.Src, Cells: []doc.Cell{{Nodes: first}, {Nodes: []doc.Node{of()}}}},
+		)},
+		"table in a box": &doc.Box{Block: src, Nodes: []doc.Node{&doc.Table{Block: src, Columns: make([]doc.Column, 1), Rows: doc.Rows(
+			doc.Row{Src: src.Src, Cells: []doc.Cell{{Nodes: append(first, of())}}},
+		)}}},
+	} {
+		if d := fails(t, "L301", n); d.Line != 7 || !strings.HasPrefix(d.Message, "kept together, ") {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+}
+
 func TestBaselines(t *testing.T) {
 	r := place(t, lines("a", 2), para("b"))
 	a1, a2, b := r.find(t, "a1"), r.find(t, "a2"), r.find(t, "b")
