@@ -129,23 +129,26 @@ func (g *group) split(avail doc.Length, force bool) (block, block) {
 	if g.size() <= avail {
 		return g, nil
 	}
-	if g.keep {
+	if g.keep || !force && len(g.rows) > 1 && g.size() <= g.t.tall {
 		return nil, g
 	}
 	if len(g.words) > 0 {
 		return g.cutWords(avail, force)
 	}
-	// The last row boundary that fits, else inside the first row.
+	// Inside the row that does not fit, else above it.
 	var y doc.Length
 	row := 0
 	for row < len(g.rows) && y+g.rows[row].h <= avail {
 		y += g.rows[row].h
 		row++
 	}
-	if row > 0 {
-		return g.cutAt(row, y, false, force)
+	if row == 0 {
+		return g.cutAt(0, avail, true, force)
 	}
-	return g.cutAt(0, avail, true, force)
+	if head, tail := g.cutAt(row, avail, true, false); head != nil {
+		return head, tail
+	}
+	return g.cutAt(row, y, false, force)
 }
 
 // cutAt splits the group at height h: before row, or inside it. Cells that the
@@ -167,7 +170,7 @@ func (g *group) cutAt(row int, h doc.Length, inside, force bool) (block, block) 
 	for i := range g.cells {
 		c := g.cells[i]
 		switch {
-		case !inside && c.row+c.rows <= row:
+		case c.row+c.rows <= row:
 			head.cells = append(head.cells, c)
 		case c.row > row || !inside && c.row >= row:
 			c.row -= row
@@ -210,8 +213,9 @@ func (g *group) cutAt(row int, h doc.Length, inside, force bool) (block, block) 
 		return &head, nil
 	}
 	if inside {
-		head.rows[0].least = min(head.rows[0].least, h)
-		tail.rows[0].least = max(tail.rows[0].least-h, 0)
+		above := h - g.height(0, row)
+		head.rows[row].least = min(head.rows[row].least, above)
+		tail.rows[0].least = max(tail.rows[0].least-above, 0)
 	}
 	head.settle()
 	tail.settle()

@@ -530,6 +530,35 @@ func TestRowSpansSplit(t *testing.T) {
 	}
 }
 
+// TestRowsOfARowSpanAtTheEndOfAPage: a high one is split inside its row there, so that the cell
+// beside it begins on the page; short ones go to the next page together.
+func TestRowsOfARowSpanAtTheEndOfAPage(t *testing.T) {
+	c := func(s string, rows int) doc.Cell { return doc.Cell{Spans: spans(s), Rowspan: rows} }
+	table := func(side, second string) *doc.Table {
+		return &doc.Table{
+			Block: doc.Block{Style: &doc.Style{Size: 10 * doc.Pt, Leading: 12 * doc.Pt}}, Columns: make([]doc.Column, 2), Padding: &doc.Edges{},
+			Rows: doc.Rows(doc.Row{Cells: []doc.Cell{c(side, 2), c("r1", 1)}}, doc.Row{Cells: []doc.Cell{c(second, 1)}}),
+		}
+	}
+	r := place(t, lines("a", 5), table("s1\ns2\ns3\ns4\ns5\ns6\ns7\ns8\ns9", "t1\nt2\nt3\nt4\nt5\nt6\nt7\nt8"))
+	for _, s := range []string{"s1", "s5", "r1", "t1", "t4"} {
+		if l := r.find(t, s); l.page != 1 {
+			t.Errorf("%s stands on page %d", s, l.page)
+		}
+	}
+	if first, second := r.on(1), r.on(2); len(first) != 15 || len(second) != 8 {
+		t.Errorf("%q and %q", first, second)
+	}
+	for above, page := range map[int]int{8: 1, 9: 2} {
+		r := place(t, lines("a", above), table("s1", "t1"))
+		for _, s := range []string{"s1", "r1", "t1"} {
+			if l := r.find(t, s); l.page != page {
+				t.Errorf("below %d lines, %s stands on page %d, want %d", above, s, l.page, page)
+			}
+		}
+	}
+}
+
 func TestBoxFragments(t *testing.T) {
 	r := place(t, &doc.Box{
 		Padding: doc.Same(4 * doc.Pt), Border: doc.Around(doc.Line{Width: doc.Pt}), Background: doc.RGB(1, 2, 3),

@@ -16,9 +16,8 @@ type rowRun struct {
 	// held are the groups laid out last, at most widows of them: they wait to learn
 	// whether the foot or nothing follows.
 	held            []entry
-	count           int // of groups
-	orphans, widows int // the fewest groups on the first page and on the last one
-	tall            doc.Length
+	count           int     // of groups
+	orphans, widows int     // the fewest groups on the first page and on the last one
 	next            doc.Row // being laid out
 	before          doc.Length
 	after           doc.Length
@@ -31,7 +30,8 @@ type rowRun struct {
 }
 
 // tallRow is the height, in lines of the table's style, from which on a row may
-// stand alone: it is no stray one, and tying it to others would leave a hole.
+// stand alone: it is no stray one, and tying it to others would leave a hole. Lower rows that a
+// row span ties together stay together.
 const tallRow = 6
 
 // rows prepares a table whose entries go to emit.
@@ -45,7 +45,8 @@ func (m *maker) rows(n *doc.Table, en env, emit func(entry) error) (*rowRun, err
 		return nil, err
 	}
 	r := m.mem.runs.One()
-	*r = rowRun{t: t, n: n, emit: emit, orphans: t.en.style.Orphans, widows: t.en.style.Widows, tall: tallRow * f.lead}
+	*r = rowRun{t: t, n: n, emit: emit, orphans: t.en.style.Orphans, widows: t.en.style.Widows}
+	t.tall = tallRow * f.lead
 	if r.orphans <= 0 {
 		r.orphans = 2
 	}
@@ -205,7 +206,7 @@ func (r *rowRun) row(x *doc.Row) error {
 	if x.Carry != nil {
 		e.carry = &carried{t: t, make: x.Carry}
 	}
-	e.keepNext = x.KeepWithNext || r.count < r.orphans && g.size() <= r.tall
+	e.keepNext = x.KeepWithNext || r.count < r.orphans && g.size() <= t.tall
 	e.done, e.row = g.elem, g.elems
 	if t.inBody >= rowsPerBody {
 		e.done, t.body = t.body, nil
@@ -220,7 +221,7 @@ func (r *rowRun) row(x *doc.Row) error {
 func (r *rowRun) tail(foot bool) {
 	for i := range r.held {
 		e := &r.held[i]
-		e.keepNext = e.keepNext || e.b.size() <= r.tall
+		e.keepNext = e.keepNext || e.b.size() <= r.t.tall
 		if i == len(r.held)-1 {
 			e.keepNext = foot
 		}

@@ -30,6 +30,7 @@ type table struct {
 	heads  []*doc.Style // of the head cells
 	feet   []*doc.Style // of the foot cells
 	faces  []*face      // of the cells that were laid out last; nil: none was
+	tall   doc.Length   // rows up to this height, or that together are no higher, are short ones
 	dx     doc.Length   // of the table in the width it is given
 	pad    doc.Edges
 	flush  bool // no padding at the outer edges
