@@ -542,3 +542,36 @@ func between(s, from, to string) string {
 	s, _, _ = strings.Cut(s, to)
 	return s
 }
+
+// TestFieldsWithoutAppearanceKeepTheirBackground: programs draw the background and the border of a
+// field that has no appearance, though it is empty, and so does the page that it becomes part of.
+// What a password field has is not shown, and a widget that has an appearance keeps it.
+func TestFieldsWithoutAppearanceKeepTheirBackground(t *testing.T) {
+	e := engine(t)
+	const mk = "/MK<</BG[1 .5 0]/BC[0 0 0]>>"
+	b := raw(`<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[4 0 R 5 0 R 6 0 R 7 0 R]/DA(/Helv 10 Tf 0 g)/DR<</Font<</Helv<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>>>>>`,
+		`<</Type/Pages/Kids[3 0 R]/Count 1>>`, `<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]/Resources<<>>/Annots[4 0 R 5 0 R 6 0 R 8 0 R 9 0 R]>>`,
+		`<</Type/Annot/Subtype/Widget/FT/Tx/T(empty)/F 4/Rect[20 20 180 40]`+mk+`>>`,
+		`<</Type/Annot/Subtype/Widget/FT/Ch/Ff 131072/T(choice)/F 4/Rect[20 50 180 70]/Opt[(a)(b)]`+mk+`>>`,
+		`<</Type/Annot/Subtype/Widget/FT/Tx/Ff 8192/T(secret)/F 4/V(secret)/Rect[20 80 180 100]`+mk+`>>`,
+		`<</FT/Tx/T(two)/V(value)/Kids[8 0 R 9 0 R]>>`,
+		`<</Type/Annot/Subtype/Widget/Parent 7 0 R/F 4/Rect[20 110 180 130]`+mk+`>>`,
+		`<</Type/Annot/Subtype/Widget/Parent 7 0 R/F 4/Rect[20 140 180 160]/AP<</N 10 0 R>>`+mk+`>>`,
+		stream("/Subtype/Form/BBox[0 0 160 20]", "0 0 1 rg 0 0 160 20 re f"))
+	_, out, err := run(t, e, "flatten", nil, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := pdftest.Write(t, "out.pdf", out[0])
+	if text := strings.Fields(pdftest.Text(t, file)); !slices.Equal(text, []string{"value"}) {
+		t.Errorf("text %q", text)
+	}
+	picture := pictures(t, out[0])[0]
+	scale := float64(picture.Bounds().Dx()) / 200
+	for y, want := range map[float64][3]uint8{30: {255, 128, 0}, 60: {255, 128, 0}, 90: {255, 128, 0}, 120: {255, 128, 0}, 150: {0, 0, 255}} {
+		r, g, b, _ := picture.At(int(170*scale), int((200-y)*scale)).RGBA()
+		if got := [3]uint8{uint8(r >> 8), uint8(g >> 8), uint8(b >> 8)}; got != want { //nolint:gosec // G115: of 16 bits the upper 8
+			t.Errorf("the field at %g has the colour %v, want %v", y, got, want)
+		}
+	}
+}

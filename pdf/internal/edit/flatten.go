@@ -7,19 +7,27 @@ import (
 	"strconv"
 
 	"example.com/quire/pdf/cos"
+	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/form"
 	"example.com/quire/pdf/internal/content"
 )
 
-// Unshown returns the appearances that fields with a value lack, which Show takes: Flatten would
-// lose their values.
+// Unshown returns the appearances that fields with a value, a background or a border lack, which
+// Show takes: Flatten would lose them.
 func (e *Draft) Unshown() (looks []FieldLook) {
 	for _, f := range e.fields() {
 		kind := e.kindOf(&f)
 		switch kind {
 		case form.Text, form.Choice, form.List:
-			if v := e.valuesOf(&f, kind); len(v) > 0 && v[0] != "" && e.bare(&f) && e.fieldFlags(&f)&form.FlagPassword == 0 {
-				looks = append(looks, e.fieldLooks(&f, kind)...)
+			for _, l := range e.fieldLooks(&f, kind) {
+				n := &l.Field
+				if e.fieldFlags(&f)&form.FlagPassword != 0 {
+					n.Values = nil
+				}
+				shows := len(n.Values) > 0 && n.Values[0] != "" || n.Background != 0 || n.Border != doc.Line{}
+				if shows && e.resolve(e.dict(e.dict(l.widget).Get("AP")).Get("N")) == nil {
+					looks = append(looks, l)
+				}
 			}
 		case form.CheckBox, form.Radio:
 			on := e.name(e.inherited(f.dict, "V"))
