@@ -205,6 +205,22 @@ func TestLinksAndFieldsOfDrawnPagesAreTold(t *testing.T) {
 			t.Errorf("%s of page %q with %q: %v, %s", c.operation, c.page, c.annots, err, done.Text)
 		}
 	}
+	// What a field has that no program has drawn yet is not drawn here either.
+	unshown := func(annots string) []byte {
+		return []byte(strings.Replace(string(page("/Annots[5 0 R]")), "/Catalog/Pages", "/Catalog/AcroForm<</Fields[5 0 R]>>/Pages", 1) +
+			"5 0 obj\n<</Subtype/Widget/FT/Tx/T(name)" + annots + "/Rect[20 20 180 40]>>\nendobj\n")
+	}
+	const remedy = "not kept: fields without an appearance, which are not drawn: flatten the file first"
+	for value, want := range map[string]int{"/V(a)": 1, "/MK<</BG[1 0 0]>>": 1, "": 0} {
+		done, _, err := run(t, e, "nup", nil, unshown(value))
+		if err != nil || strings.Count(done.Text, remedy) != want {
+			t.Errorf("nup with %q: %v, %s", value, err, done.Text)
+		}
+		done, _, err = with(t, e, "overlay", "with", unshown(value), nil, page(""))
+		if err != nil || strings.Count(done.Text, "the document that is laid over: "+remedy) != want {
+			t.Errorf("overlay with %q: %v, %s", value, err, done.Text)
+		}
+	}
 	for _, annots := range []string{annots, ""} {
 		done, _, err := run(t, e, "nup", nil, page(annots))
 		if err != nil || strings.Contains(done.Text, lost) != (annots != "") {

@@ -27,12 +27,17 @@ type Piece struct {
 	annots bool // the page has annotations
 }
 
-// lost returns what pages cannot keep that are drawn as pieces.
-func lost(pieces iter.Seq[Piece]) []string {
+// lostIn returns what pages cannot keep that are drawn as pieces.
+func (e *Draft) lostIn(pieces iter.Seq[Piece]) (lost []string) {
 	for p := range pieces {
-		if p.annots {
-			return []string{"links, notes and form fields, which are drawn only"}
+		if !p.annots {
+			continue
 		}
+		lost = append(lost, "links, notes and form fields, which are drawn only")
+		if len(e.Unshown()) > 0 {
+			lost = append(lost, "fields without an appearance, which are not drawn: flatten the file first")
+		}
+		return lost
 	}
 	return nil
 }
@@ -61,7 +66,7 @@ func (e *Draft) Import(d *Document) (*Import, error) {
 func (x *Import) Pages() int { return len(x.from.pages) }
 
 // Lost returns what the pages that were asked for cannot keep.
-func (x *Import) Lost() []string { return lost(maps.Values(x.pieces)) }
+func (x *Import) Lost() []string { return x.from.lostIn(maps.Values(x.pieces)) }
 
 // Claims are the standards that the document claims.
 func (x *Import) Claims() []string { return x.from.Claims() }

@@ -49,10 +49,10 @@ func (e *Draft) Sheets(o Sheets) (notKept []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	notKept = e.lostIn(slices.Values(pieces))
 	if e.flatten() {
-		notKept = append(notKept, "tags")
+		notKept = append([]string{"tags"}, notKept...)
 	}
-	notKept = append(notKept, lost(slices.Values(pieces))...)
 	before := e.pages
 	e.pages = nil
 	for _, on := range o.order(len(before)) {
