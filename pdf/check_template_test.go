@@ -60,6 +60,8 @@ func TestTemplatesAreCheckedWithoutData(t *testing.T) {
 		{"a break in a header", "header: {all: [{page-break: true}]}\nbody: [{text: a}]", "L305 5:17 header.all[0].page-break"},
 		{"a barcode of a wrong value", "body:\n  - {barcode: ean13, value: \"12345\", alt: A}", "L313 6:6 body[0].barcode"},
 		{"a place beyond the sheet", "body:\n  - place: {x: 200mm, y: 10mm, width: 50mm, do: [{text: a}]}", "L317 6:5 body[0].place"},
+		{"a place beyond its box", "body:\n  - box: {width: 50mm, height: 30mm, do: [{place: {x: 10mm, y: 10mm, width: 50mm, do: [{text: a}]}}]}", "L317 6:44 body[0].box.do[0].place"},
+		{"a layer in a box", "body:\n  - box: {do: [{place: {x: 0mm, y: 0mm, width: 50mm, layer: over, do: []}}]}", "L305 6:17 body[0].box.do[0].place"},
 		{"content beyond its place", "body:\n  - place: {x: 10mm, y: 10mm, width: 50mm, height: 1mm, do: [{text: a}]}", "L317 6:5 body[0].place"},
 		{"higher than a page", "body:\n  - {spacer: 10mm}\n  - box: {height: 400mm, do: [{text: a}]}\n    keep-together: true", "L301 7:5 body[1].box"},
 		{"a text of too many lines", "body:\n  - {text: \"a word of a text that has several lines\", max-lines: 1, size: 40pt}", "L320 6:6 body[0].text"},
@@ -96,6 +98,7 @@ func TestSoundTemplatesPassTheCheck(t *testing.T) {
 		"data: {a: [{b: string, c: decimal}]}\nbody:\n  - {for: x in a, do: [{text: \"${x.b} ${x.c / x.c | number(2)}\", anchor: \"${x.b}\"}, {text: \"Page ${pageOf(x.b)} of ${pages()}\"}]}",
 		"body: [{row: {widths: [1fr, auto], cells: [a, {barcode: qr, value: a, size: 20mm, alt: A}]}}]",
 		"data: {a: image}\nbody: [{image: \"${a}\", alt: A}]",
+		"data: {a: [string]}\nbody:\n  - box: {do: [{for: x in a, do: [{text: \"${x}\"}]}, {place: {x: 10mm, y: 20mm, width: 50mm, do: [{text: b}]}}]}",
 		"data: {small: string}\nstyles: {small: {size: 8pt}}\nbody: [{text: \"[${small}]{small} [x]{small}\"}]",
 	} {
 		if _, err := checkTemplate(t, e, source); err != nil {

@@ -2,6 +2,7 @@ package pdf_test
 
 import (
 	"bytes"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -340,4 +341,41 @@ body:
 			t.Foot = []doc.Row{{Cells: []doc.Cell{cell("f", nil), cell("g", edges(0, 9, 0, 9))}}}
 		})
 	})
+}
+
+// TestPlacesInBoxesOfTemplatesAndGoAreTheSame: they are read where they stand among the blocks.
+func TestPlacesInBoxesOfTemplatesAndGoAreTheSame(t *testing.T) {
+	t.Parallel()
+	body := alike(t, `quire: 1
+name: t
+lang: en
+title: Places
+theme: none
+components: {stamp: {params: {of: string}, do: [{place: {x: 20mm, y: 5mm, width: 30mm, do: [{text: "${of}"}]}}]}}
+body:
+  - box:
+      height: 40mm
+      border: {width: 1pt}
+      do:
+        - {text: first}
+        - {use: stamp, with: {of: second}}
+        - {place: {x: 60mm, y: 10mm, width: 10mm, height: 20mm, rotate: 90, do: [{text: third}]}, artifact: true}
+        - {place: {x: 0mm, y: 30mm, width: 30mm, do: [{text: fourth}]}, lang: de, anchor: there}
+        - {text: "[last](#there)"}
+`, "{}", func(b *doc.Builder) {
+		b.Title("Places").Lang("en")
+		place := func(x, y, w float64, s string) *doc.Place {
+			return &doc.Place{X: doc.MM(x), Y: doc.MM(y), Width: doc.MM(w), Nodes: []doc.Node{para(s)}}
+		}
+		third, fourth := place(60, 10, 10, "third"), place(0, 30, 30, "fourth")
+		third.Height, third.Turn, third.Artifact = doc.MM(20), doc.TurnLeft, true
+		fourth.Lang, fourth.Anchor = "de", "there"
+		b.Add(&doc.Box{Height: doc.MM(40), Border: doc.Around(doc.Line{Width: doc.Pt}), Nodes: []doc.Node{
+			para("first"), place(20, 5, 30, "second"), third, fourth, &doc.Text{Spans: []doc.Span{{Text: "last", Link: "#there"}}},
+		}})
+	})
+	structure, _ := tool(t, "pdfinfo", "-struct-text", pdftest.Write(t, "places.pdf", body))
+	if got := strings.Join(regexp.MustCompile(`"\w+"`).FindAllString(structure, -1), " "); got != `"first" "second" "fourth" "last"` {
+		t.Errorf("%s in %s", got, structure)
+	}
 }

@@ -582,9 +582,10 @@ type Columns struct {
 	Nodes  []Node
 }
 
-// Place puts blocks at an absolute position on its page, outside the flow of the text. X and Y are
-// the position of its top left corner, from the top left corner of the sheet. Content that is
-// higher than Height or leaves the sheet is an error. It is allowed in the body or in a section.
+// Place puts blocks at an absolute position, outside the flow of the text: on its page, in the body
+// or in a section, or in a Box, among its Nodes. X and Y are the position of its top left corner,
+// from the top left corner of the sheet or the box. Content that is higher than Height or leaves the
+// sheet or the box is an error. A Place in a box has no Layer.
 type Place struct {
 	Block
 	X, Y, Width Length
@@ -604,8 +605,8 @@ const (
 	LayerOver               // it lies over all else of the page, but for a watermark
 )
 
-// Box is a frame around blocks. It splits over pages; each fragment has its own
-// border.
+// Box is a frame around blocks. It splits over pages, unless there is a Place among its Nodes; each
+// fragment has its own border.
 type Box struct {
 	Block
 	Padding Edges

@@ -31,12 +31,37 @@ func (m *maker) box(n *doc.Box, en env) (block, error) {
 		b.body = &stack{[]entry{{b: b.turned, src: n.Src}}}
 		return b, nil
 	}
+	en.box = b
 	st, err := m.stack(n.Nodes, en)
 	if err != nil {
 		return nil, err
 	}
 	b.body = st
+	for _, p := range b.places {
+		if end := p.y + p.high; end > b.size() {
+			d := at(p.e.src, "L325", "the place ends %s below the top of its box, which is %s high", mm(end), mm(b.size()))
+			d.Suggestion = "give the box a height"
+			if err := m.survive(failed(d)); err != nil {
+				return nil, err
+			}
+		}
+	}
 	return b, nil
+}
+
+// placeIn lays out a place that stands in a box.
+func (m *maker) placeIn(b *box, n *doc.Place, en env) error {
+	switch {
+	case n.Layer != doc.LayerFlow:
+		return failed(at(n.Src, "L305", "a place in a box has no layer; it lies over the blocks of the box"))
+	case n.Width <= 0 || n.X < 0 || n.Y < 0 || n.X+n.Width > b.w:
+		return failed(at(n.Src, "L317", "the place lies beyond its box, which is %s wide", mm(b.w)))
+	}
+	p, err := m.placed(n, en)
+	if err == nil {
+		b.places = append(b.places, p)
+	}
+	return err
 }
 
 // box is a frame around a stack.
@@ -53,6 +78,8 @@ type box struct {
 	valign doc.VAlign
 	body   *stack
 	turned *turned // all that body holds; nil: it is not turned
+	// places stand in the box, which is then whole, beside its body.
+	places []*absolute
 }
 
 // edges is what padding and border take at each side.
@@ -93,8 +120,8 @@ func (b *box) baseline() (doc.Length, bool) {
 }
 
 func (b *box) split(avail doc.Length, force bool) (block, block) {
-	if b.size() <= avail {
-		return b, nil
+	if b.size() <= avail || len(b.places) > 0 {
+		return whole(b, avail)
 	}
 	head, tail := b.body.split(avail-b.around(), force)
 	if head == nil {
@@ -128,6 +155,9 @@ func (b *box) draw(p *painter, x, y doc.Length) {
 		b.turned.h = h - b.around()
 	}
 	b.body.draw(p, x+e.Left, y+e.Top+b.drop())
+	for _, in := range b.places {
+		in.e.draw(p, x+in.x, y+in.y)
+	}
 }
 
 // round draws background and border of a box with round corners; those at a page break are not.

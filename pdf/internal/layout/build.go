@@ -79,6 +79,8 @@ type env struct {
 	sign   doc.Length // of a decimal column: where decimal signs stand; 0: nowhere
 	// columns says that the blocks stand in columns, which may end between them.
 	columns bool
+	// box is what the blocks stand in, and places among them; nil: it is none.
+	box *box
 }
 
 // What a template calls the places that it gives a width.
@@ -211,9 +213,9 @@ func (m *maker) entries(nodes []doc.Node, en env) ([]entry, error) {
 	m.depth++
 	defer func() { m.depth-- }()
 	out := m.mem.entries.Take(len(nodes))[:0]
-	columns := en.columns
-	en.columns = false // of the blocks themselves
-	ended := false     // a column is, before the next block
+	columns, box := en.columns, en.box
+	en.columns, en.box = false, nil // of the blocks themselves
+	ended := false                  // a column is, before the next block
 	for _, n := range nodes {
 		if err := m.deep(n); err != nil {
 			return nil, err
@@ -234,6 +236,12 @@ func (m *maker) entries(nodes []doc.Node, en env) ([]entry, error) {
 			ended = true
 		}
 		if _, ok := n.(*doc.PageBreak); ok {
+			continue
+		}
+		if p, ok := n.(*doc.Place); ok && box != nil {
+			if err := m.survive(m.placeIn(box, p, en)); err != nil {
+				return nil, err
+			}
 			continue
 		}
 		before := len(out)
@@ -411,7 +419,7 @@ func (m *maker) entry(n doc.Node, en env) (e entry, err error) {
 	case *doc.Section:
 		return e, failed(at(c.Src, "L305", "a section is allowed in the body or another section only"))
 	case *doc.Place:
-		return e, failed(at(c.Src, "L305", "a place is allowed in the body or a section only"))
+		return e, failed(at(c.Src, "L305", "a place is allowed in the body, in a section, and among the blocks of a box"))
 	default:
 		return e, failed(at(c.Src, "L305", "%T is not allowed here", n))
 	}

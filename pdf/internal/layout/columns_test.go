@@ -123,9 +123,56 @@ func TestPlacesStandWhereTheyAreSaid(t *testing.T) {
 		}
 	}
 	d := tenLines()
-	d.Body = doc.Nodes(&doc.Box{Nodes: []doc.Node{good}})
+	d.Body = doc.Nodes(&doc.Box{Nodes: []doc.Node{&doc.Beside{Cells: [][]doc.Node{{good}}}}})
 	if _, _, err := run(t, d, true); err == nil || !strings.Contains(err.Error(), "L305") {
-		t.Errorf("in a box: %v", err)
+		t.Errorf("in a row: %v", err)
+	}
+}
+
+// TestPlacesInBoxesCountFromTheBox: they take no room in it, a box that has some is not split, and
+// what the box does not hold is an error.
+func TestPlacesInBoxesCountFromTheBox(t *testing.T) {
+	t.Parallel()
+	in := func(x, y, w doc.Length, nodes ...doc.Node) *doc.Place {
+		return &doc.Place{X: x * doc.Pt, Y: y * doc.Pt, Width: w * doc.Pt, Nodes: nodes}
+	}
+	box := &doc.Box{
+		Block: doc.Block{Style: &doc.Style{Size: 10 * doc.Pt, Leading: 12 * doc.Pt, Align: doc.AlignRight}},
+		Width: 150 * doc.Pt, Height: 60 * doc.Pt, Padding: doc.Same(8 * doc.Pt), Border: doc.Around(doc.Line{Width: 2 * doc.Pt}),
+		Nodes: []doc.Node{
+			in(30, 40, 50, &doc.Text{Block: doc.Block{Style: &doc.Style{Size: 10 * doc.Pt, Leading: 12 * doc.Pt}}, Spans: spans("in")}),
+			&doc.Text{Block: doc.Block{Style: &doc.Style{Size: 10 * doc.Pt, Leading: 12 * doc.Pt, SpaceAfter: 5 * doc.Pt}}, Spans: spans("one")},
+			in(0, 0, 10, &doc.Box{Background: doc.RGB(1, 2, 3), Height: 60 * doc.Pt}),
+			&doc.Text{Block: doc.Block{Style: &doc.Style{Size: 10 * doc.Pt, Leading: 12 * doc.Pt, SpaceBefore: 5 * doc.Pt}}, Spans: spans("two")},
+		},
+	}
+	r := place(t, lines("a", 6), box)
+	if r.pages != 2 {
+		t.Fatalf("%d pages", r.pages)
+	}
+	placed, one, two := r.find(t, "in"), r.find(t, "one"), r.find(t, "two")
+	top := one.y - 10*doc.Pt - (r.find(t, "a1").y - 20*doc.Pt)
+	if placed.x != 70*doc.Pt+30*doc.Pt || placed.y-one.y != 30*doc.Pt || two.y-one.y != 17*doc.Pt || top != 20*doc.Pt || placed.page != 2 {
+		t.Errorf("%+v, %+v, %+v; box at %d", placed, one, two, top)
+	}
+	if back := r.rects[2]; !slices.ContainsFunc(back, func(it layout.RectItem) bool {
+		return it.X == 70*doc.Pt && it.Y == 20*doc.Pt && it.W == 10*doc.Pt && it.H == 60*doc.Pt
+	}) {
+		t.Errorf("%+v", back)
+	}
+	for _, c := range []struct {
+		code string
+		n    *doc.Place
+	}{
+		{"L317", in(100, 0, 51, para("x"))},
+		{"L325", in(0, 50, 20, para("x"))},
+		{"L325", &doc.Place{Y: 40 * doc.Pt, Width: 20 * doc.Pt, Height: 21 * doc.Pt}},
+		{"L317", &doc.Place{Width: 20 * doc.Pt, Height: 5 * doc.Pt, Nodes: []doc.Node{para("x")}}},
+		{"L317", in(0, 0, 0, para("x"))},
+		{"L305", &doc.Place{Width: 20 * doc.Pt, Layer: doc.LayerOver}},
+		{"L305", in(0, 0, 20, in(0, 0, 20, para("x")))},
+	} {
+		fails(t, c.code, &doc.Box{Width: 150 * doc.Pt, Height: 60 * doc.Pt, Nodes: []doc.Node{c.n}})
 	}
 }
 

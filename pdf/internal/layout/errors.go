@@ -40,6 +40,7 @@ import (
 //	L322 warning: a value that its form field cuts off
 //	L323 an ID given twice, or that of what is no element
 //	L324 headers of a cell that are no header cells of its table
+//	L325 a place that is not in the height of its box
 //	X314 an image beyond a limit
 //	F401 no glyph for a character
 //	F402 a script that is not supported

@@ -101,6 +101,7 @@ func (f *flow) inColumns() *columns {
 type absolute struct {
 	e     entry
 	x, y  doc.Length
+	high  doc.Length // what the place holds, or what is kept for it
 	layer doc.Layer
 }
 

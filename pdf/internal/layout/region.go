@@ -248,42 +248,16 @@ func (f *flow) fixed(n *doc.Place) error {
 			}
 		}
 	}
-	en := f.env()
-	en.width = n.Width
-	if n.Style != nil {
-		en.style = n.Style
-	}
-	en.lang = firstOf(n.Lang, en.lang)
 	if m := f.master; n.Width <= 0 || n.X < 0 || n.Y < 0 || n.X+n.Width > m.Width || n.Y+n.Height > m.Height {
 		return failed(at(n.Src, "L317", "the place lies beyond the sheet, which is %s by %s", mm(m.Width), mm(m.Height)))
 	}
-	e := entry{src: n.Src}
-	var st *stack
-	err := f.m.isolated(&n.Block, func() (err error) {
-		e.done = f.m.spoken(&en, &n.Block)
-		f.m.noNotes = "a place beside the flow"
-		st, err = f.m.placed(n, en)
-		f.m.noNotes = ""
-		if err != nil {
-			return err
-		}
-		if err := f.m.identify(&n.Block, e.done); err != nil {
-			return err
-		}
-		return f.m.mark(&e, n, nil)
-	})
+	b, err := f.m.placed(n, f.env())
 	if err != nil {
 		return err
 	}
-	room := n.Height
-	if room == 0 {
-		room = f.master.Height - n.Y
-	}
-	if h := st.size(); h > room {
+	if h, room := b.high, f.master.Height-n.Y; h > room {
 		return failed(at(n.Src, "L317", "the content is %s high, the place has %s", mm(h), mm(room)))
 	}
-	e.b = st
-	b := &absolute{e, n.X, n.Y, n.Layer}
 	if f.columned() { // it is drawn with what stands around it
 		return f.gather(entry{b: b, src: n.Src})
 	}
@@ -293,15 +267,43 @@ func (f *flow) fixed(n *doc.Place) error {
 }
 
 // placed lays out the blocks of a place.
-func (m *maker) placed(n *doc.Place, en env) (*stack, error) {
-	if n.Turn == 0 {
-		return m.stack(n.Nodes, en)
+func (m *maker) placed(n *doc.Place, en env) (*absolute, error) {
+	en.width, en.around = n.Width, 0
+	if n.Style != nil {
+		en.style = n.Style
 	}
-	b, err := m.turned(n.Nodes, n.Turn, n.Height, en, n.Src, func(en env) (*stack, error) { return m.stack(n.Nodes, en) })
+	en.lang = firstOf(n.Lang, en.lang)
+	e := entry{src: n.Src}
+	err := m.isolated(&n.Block, func() (err error) {
+		e.done = m.spoken(&en, &n.Block)
+		around := m.noNotes
+		m.noNotes = "a place beside the flow"
+		e.b, err = m.placedBlocks(n, en)
+		m.noNotes = around
+		if err != nil {
+			return err
+		}
+		if err := m.identify(&n.Block, e.done); err != nil {
+			return err
+		}
+		return m.mark(&e, n, nil)
+	})
 	if err != nil {
 		return nil, err
 	}
-	return &stack{[]entry{{b: b, src: n.Src}}}, nil
+	if h := e.b.size(); n.Height > 0 && h > n.Height {
+		return nil, failed(at(n.Src, "L317", "the content is %s high, the place has %s", mm(h), mm(n.Height)))
+	}
+	return &absolute{e, n.X, n.Y, max(e.b.size(), n.Height), n.Layer}, nil
+}
+
+// placedBlocks lays out the blocks of a place, turned if it says so.
+func (m *maker) placedBlocks(n *doc.Place, en env) (block, error) {
+	lay := func(en env) (*stack, error) { return m.stack(n.Nodes, en) }
+	if n.Turn != 0 {
+		return m.turned(n.Nodes, n.Turn, n.Height, en, n.Src, lay)
+	}
+	return lay(en)
 }
 
 // layer draws an entry in a layer of the page: its backgrounds and rules lie in it, too.
