@@ -49,6 +49,7 @@ func TestTemplatesAreCheckedWithoutData(t *testing.T) {
 		{"a figure beyond its column", "body:\n  - table:\n      columns: [{head: A, width: 8mm}]\n      rows: [[\"${12345678901 | number(2)}\"]]", "L312 8:15 body[0].table.rows[0][0]"},
 		{"an image beyond repair", "body:\n  - {image: mutants.json, alt: A}", "L307 6:6 body[0].image"},
 		{"an anchor twice", "body:\n  - {text: a, anchor: x}\n  - {text: b, anchor: x}", "L311 7:6 body[1].text"},
+		{"an id twice", "body:\n  - {text: a, id: x}\n  - table: {columns: [{head: A}], rows: [[{text: b, id: x}]]}", "L323 7:43 body[1].table.rows[0][0]"},
 		{"a break in a box", "data: {a: boolean}\nbody:\n  - box: {do: [{if: a, do: [{page-break: true}]}]}", "L305 7:30 body[0].box.do[0].do[0].page-break"},
 		{"a break of a column in a box", "body:\n  - columns: {do: [{box: {do: [{text: a}, {text: b, break-before: column}]}}]}", "L305 6:44 body[0].columns.do[0].box.do[1].text"},
 		{"a link in an artifact", "body:\n  - {box: {do: [{text: \"[a](https://example.com/)\"}]}, artifact: true}", "L305 6:18 body[0].box.do[0].text"},
@@ -99,6 +100,7 @@ func TestSoundTemplatesPassTheCheck(t *testing.T) {
 		"body: [{row: {widths: [1fr, auto], cells: [a, {barcode: qr, value: a, size: 20mm, alt: A}]}}]",
 		"data: {a: image}\nbody: [{image: \"${a}\", alt: A}]",
 		"data: {a: [string]}\nbody:\n  - box: {do: [{for: x in a, do: [{text: \"${x}\"}]}, {place: {x: 10mm, y: 20mm, width: 50mm, do: [{text: b}]}}]}",
+		"data: {a: string, b: [string]}\nbody: [{text: a, id: \"${a}\"}, {text: a, id: \"x${a}\"}, {table: {columns: [{for: x in b, head: A, id: \"h-${x}\"}], rows: [[{for: x in b, text: a, headers: \"h-${x}\"}]]}}]",
 		"data: {small: string}\nstyles: {small: {size: 8pt}}\nbody: [{text: \"[${small}]{small} [x]{small}\"}]",
 	} {
 		if _, err := checkTemplate(t, e, source); err != nil {

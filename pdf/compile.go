@@ -79,7 +79,7 @@ func (e *Engine) Render(ctx context.Context, w io.Writer, p *template.Plan, data
 // several blocks, such as their height.
 var (
 	faultsOfPlaces = []string{"F401", "F402", "F403", "F404", "F405", "F406", "L302", "L305", "L306", "L307", "L312", "L313", "L314", "L318"}
-	faultsOfAll    = append([]string{"L301", "L311", "L317", "L320", "L321"}, faultsOfPlaces...)
+	faultsOfAll    = append([]string{"L301", "L311", "L317", "L320", "L321", "L323"}, faultsOfPlaces...)
 )
 
 // CheckTemplate finds problems that Compile cannot find: it lays out the parts of the plan that do
