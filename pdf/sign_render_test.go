@@ -5,11 +5,13 @@ import (
 	"context"
 	"crypto/elliptic"
 	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"regexp"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"example.com/quire/pdf"
 	"example.com/quire/pdf/crypt"
@@ -89,9 +91,15 @@ func TestSignedRenderingsHoldForOtherPrograms(t *testing.T) {
 	e, a := newEngine(t, pdf.Config{}), newAuthority(t)
 	ca, id := a.pemFile(t), a.identity(t, "Ada", ecKey(t, elliptic.P384()))
 	files := veraFolders{}
+	pictured := func(b *doc.Builder) error {
+		place := doc.NewField(doc.FieldSignature, "pictured", "Signature with a picture")
+		place.Picture = &doc.Image{Name: "red.png", Data: picture(t, true)}
+		b.Field(place)
+		return agreement(b)
+	}
 	for i, ids := range [][]standard.ID{compliant, {standard.PDFA2b, standard.PDFUA1}} {
-		for _, field := range []string{"", "parties.bank"} {
-			body, _ := render(t, e, pdf.RenderOptions{Standards: ids, Time: testTime, Sign: &pdf.SignRequest{Identity: id, Field: field, Certify: pdf.CertifyFormFilling}}, agreement)
+		for _, field := range []string{"", "parties.bank", "pictured"} {
+			body, _ := render(t, e, pdf.RenderOptions{Standards: ids, Time: testTime, Sign: &pdf.SignRequest{Identity: id, Field: field, Certify: pdf.CertifyFormFilling}}, pictured)
 			if out, ok := opensslAccepts(t, body, body, ca); !ok {
 				t.Errorf("%v %q: openssl:\n%s", ids, field, out)
 			}
@@ -290,5 +298,88 @@ func TestTemplatesAskForTheirSignature(t *testing.T) {
 	})
 	if v := a.verdicts(t, e, body); len(v) != 1 || !v[0].Valid || v[0].Reason != "Built" {
 		t.Errorf("%+v", v)
+	}
+}
+
+// TestSignaturesShowTheirPicture: in the left half beside what they say, or alone in the middle; a
+// place that is not signed shows none. A template and Go give the same bytes.
+func TestSignaturesShowTheirPicture(t *testing.T) {
+	t.Parallel()
+	red := picture(t, false)
+	a := newAuthority(t)
+	files := fstest.MapFS{"red.png": {Data: red}}
+	e, err := pdf.New(pdf.Config{Files: files})
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := keyring{"ada": a.identity(t, "Ada", ecKey(t, elliptic.P256()))}
+	reddish := func(body []byte) (left, right int) {
+		page := pdftest.RasterFirst(t, pdftest.Write(t, "signed.pdf", body))
+		middle := page.Bounds().Dx() * 25 / 210 * 2 // of a field of 10 to 90 mm
+		for y := page.Bounds().Min.Y; y < page.Bounds().Max.Y; y++ {
+			for x := page.Bounds().Min.X; x < page.Bounds().Max.X; x++ {
+				if r, g, b, _ := page.At(x, y).RGBA(); r > 0x8000 && g < 0x6000 && b < 0x6000 {
+					if x < middle {
+						left++
+					} else {
+						right++
+					}
+				}
+			}
+		}
+		return left, right
+	}
+	for _, c := range []struct {
+		show  string
+		lines []doc.SignatureLine
+		sign  string
+		left  bool
+		right bool
+	}{
+		{"[name]", []doc.SignatureLine{doc.LineName}, "place", true, false},
+		{"[]", []doc.SignatureLine{}, "place", true, true},
+		{"[name]", []doc.SignatureLine{doc.LineName}, "", false, false},
+	} {
+		field := ""
+		if c.sign != "" {
+			field = ", field: " + c.sign
+		}
+		for _, source := range []string{"red.png", `"${hand}"`, `"${none}"`} {
+			o := pdf.RenderOptions{Time: testTime, Signers: keys, Standards: compliant}
+			plan, err := e.Compile(t.Context(), pdf.Source{File: "t.yaml", Files: files, Text: []byte("quire: 1\nname: x\nlang: en\ntitle: T\ntheme: none\ndata: {hand: image, none: \"image?\"}\npage: {margin: 10mm}\nsign: {signer: ada" + field +
+				"}\nbody: [{signature: place, alt: Signature, width: 80mm, height: 20mm, show: " + c.show + ", picture: " + source + "}]\n")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out bytes.Buffer
+			data := `{"hand": "` + base64.StdEncoding.EncodeToString(red) + `"}`
+			if _, err := e.Render(t.Context(), &out, plan, template.JSON([]byte(data)), o); err != nil {
+				t.Fatal(err)
+			}
+			made, _ := render(t, e, o, func(b *doc.Builder) error {
+				page := doc.A4()
+				page.Margins = doc.Same(doc.MM(10))
+				f := doc.NewField(doc.FieldSignature, "place", "Signature")
+				f.Caption, f.Width, f.Height, f.Show = doc.CaptionNone, doc.MM(80), doc.MM(20), c.lines
+				if source != `"${none}"` {
+					f.Picture = &doc.Image{Name: "red.png", Data: red}
+				}
+				b.Title("T").Lang("en").Page(page).Sign(doc.Signing{Signer: "ada", Field: c.sign}).Field(f)
+				return nil
+			})
+			if !bytes.Equal(out.Bytes(), made) {
+				t.Errorf("%s %s: %d bytes by the template, %d by Go", c.show, source, out.Len(), len(made))
+			}
+			left, right := reddish(made)
+			if none := source == `"${none}"`; left > 0 != (c.left && !none) || right > 0 != (c.right && !none) {
+				t.Errorf("%+v %s: %d and %d points are red", c, source, left, right)
+			}
+		}
+	}
+	if _, err := checkTemplate(t, e, "body: [{signature: f, alt: l, picture: none.png}]"); err == nil || !strings.Contains(err.Error(), "none.png") {
+		t.Errorf("a file that is not there: %v", err)
+	}
+	if _, err := checkTemplate(t, e, "body: [{signature: f, alt: l, picture: \"data:image/png;base64,AAAA\"}]"); err == nil || !strings.Contains(err.Error(), "L307") {
+		t.Errorf("no image: %v", err)
 	}
 }

@@ -16,6 +16,7 @@ type fieldNode struct {
 	values  []*plainText
 	id      int32 // of the first value's parts in Plan.spans
 	options []fieldOption
+	picture *imageNode // of a signature; nil: it has none
 }
 
 type fieldOption struct{ value, text *plainText }
@@ -72,6 +73,10 @@ func (c *compiler) signatureBlock(b *blockSource) block {
 	n.name = c.plain(b.value, b.path)
 	mustHave(o, "alt", &n.label, c.plain)
 	mayHave(o, "show", &n.out.Show, c.signatureLines)
+	if v := o.get("picture"); v != nil {
+		n.picture = &imageNode{out: doc.Image{Block: doc.Block{Src: c.source(v, o.at("picture"))}}}
+		c.imageSource(v, o.at("picture"), n.picture)
+	}
 	c.frame(o, &n.out)
 	n.common = b.done()
 	return n
@@ -185,6 +190,11 @@ func (n *fieldNode) emit(r *render, out sink) error {
 		}
 		if s != "" {
 			f.Values = append(f.Values, s)
+		}
+	}
+	if n.picture != nil {
+		if f.Picture, err = n.picture.image(r); err != nil {
+			return err
 		}
 	}
 	f.From = doc.Origin{Frame: r.at, Part: n.id}

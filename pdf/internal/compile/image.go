@@ -20,7 +20,7 @@ const altClause = "ISO 14289-2, 8.2.5.28.2"
 func (c *compiler) imageBlock(b *blockSource) block {
 	o := b.common
 	n := &imageNode{}
-	c.imageSource(b, n)
+	c.imageSource(b.value, b.path, n)
 	n.alt, n.out.Alt, n.out.Decorative = c.alternative(b, o)
 	mayHave(o, "width", &n.out.Width, c.lengthFrom(1))
 	mayHave(o, "height", &n.out.Height, c.lengthFrom(1))
@@ -69,14 +69,13 @@ func (c *compiler) alternative(b *blockSource, o *object) (text *plainText, fixe
 	return text, fixed, decorative
 }
 
-// imageSource reads what the image is: a file, a data: URL, or a value of type
-// image.
-func (c *compiler) imageSource(b *blockSource, n *imageNode) {
-	text, ok := c.scalar(b.value, b.path)
+// imageSource reads what an image is: a file, a data: URL, or a value of type image.
+func (c *compiler) imageSource(v *strictyaml.Node, path string, n *imageNode) {
+	text, ok := c.scalar(v, path)
 	switch {
 	case !ok:
 	case wrapped(text):
-		p := c.expr(b.value, b.path)
+		p := c.expr(v, path)
 		if p == nil {
 			return
 		}
@@ -85,18 +84,18 @@ func (c *compiler) imageSource(b *blockSource, n *imageNode) {
 			if p.prog.Type.Kind == exprlang.StringKind {
 				hint = "declare the field as image and give base64"
 			}
-			c.bad(b.value, b.path, exprlang.CodeType, hint, "want an image, got %s", p.prog.Type)
+			c.bad(v, path, exprlang.CodeType, hint, "want an image, got %s", p.prog.Type)
 		}
 		n.value = p
 		n.out.Name = p.prog.Desc
 	case strings.Contains(text, "${"):
-		c.bad(b.value, b.path, codeLater, "", "file names made of data are not in this version")
+		c.bad(v, path, codeLater, "", "file names made of data are not in this version")
 	case strings.HasPrefix(text, "data:"):
 		n.out.Name = "data"
-		n.out.Data = c.inlineImage(b.value, b.path, text)
+		n.out.Data = c.inlineImage(v, path, text)
 	default:
 		n.out.Name = text
-		n.out.Data = c.readFile(b.value, b.path, text)
+		n.out.Data = c.readFile(v, path, text)
 	}
 }
 

@@ -369,6 +369,7 @@ field
 signature
  alt! text
  show ['name' 'time' 'reason' 'location']
+ picture text
  border <a line of a border> | 'hairline' | 'none'
  background color
  width length

@@ -201,19 +201,24 @@ type imageNode struct {
 	link  *plainText
 }
 
-func (n *imageNode) emit(r *render, out sink) error {
+// image returns the image itself; nil: it comes from data that have none.
+func (n *imageNode) image(r *render) (*doc.Image, error) {
 	img := r.mem.images.One()
 	*img = n.out
-	var err error
 	if n.value != nil {
 		v, err := r.eval(n.value)
-		if err != nil {
-			return err
-		}
-		if v.IsNull() {
-			return nil // an image that is missing is not there
+		if err != nil || v.IsNull() {
+			return nil, err
 		}
 		img.Data = []byte(v.Str())
+	}
+	return img, nil
+}
+
+func (n *imageNode) emit(r *render, out sink) error {
+	img, err := n.image(r)
+	if err != nil || img == nil {
+		return err
 	}
 	if img.Block, err = n.fill(r); err != nil {
 		return err

@@ -333,18 +333,14 @@ func (l *look) look() (Look, error) {
 	case doc.FieldList:
 		err = l.options()
 	case doc.FieldSignature:
-		if l.m.opt.Signatory != nil && n.Name == l.m.opt.Signed {
-			if lines := l.m.opt.Signatory.Shown(n.Show); len(lines) > 0 {
-				err = l.lines(strings.Join(lines, "\n"), true)
-			}
-		}
+		err = l.signature()
 	default:
 		switch s := l.shown(); {
 		case s == "":
 		case n.Comb:
 			err = l.comb(s)
 		case n.Multiline:
-			err = l.lines(s, n.Fit)
+			err = l.lines(s, l.inset, n.Fit)
 		default:
 			err = l.line(s)
 		}
@@ -449,9 +445,41 @@ func (l *look) high() doc.Length {
 	return max(l.face.size*room/max(l.face.ascent+l.face.descent, 1), leastLetters)
 }
 
-// lines sets a text of several lines from the top, smaller where it is to fit.
-func (l *look) lines(s string, fit bool) error {
-	room := l.w - 2*l.inset
+// signature shows what the field does when the document is signed in it.
+func (l *look) signature() error {
+	var picture ImageItem
+	if img := l.n.Picture; img != nil {
+		var err error
+		if picture, picture.W, picture.H, err = l.m.open(img); err != nil {
+			return err
+		}
+	}
+	if l.m.opt.Signatory == nil || l.n.Name != l.m.opt.Signed {
+		return nil
+	}
+	lines := l.m.opt.Signatory.Shown(l.n.Show)
+	left := l.inset
+	if w, h := l.w-2*l.inset, l.h-2*l.inset; l.n.Picture != nil && w > 0 && h > 0 {
+		if len(lines) > 0 {
+			w = (w - l.inset) / 2
+			left += w + l.inset
+		}
+		picture.X, picture.Y = l.inset, l.inset
+		picture.W, picture.H = shown(&doc.Image{Width: w, Height: h}, picture.W, picture.H)
+		picture.X += (w - picture.W) / 2
+		picture.Y += (h - picture.H) / 2
+		picture.Src = l.n.Picture.Src
+		l.page.Items = append(l.page.Items, Item{Image: &picture})
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	return l.lines(strings.Join(lines, "\n"), left, true)
+}
+
+// lines sets a text of several lines from the top, right of left, smaller where it is to fit.
+func (l *look) lines(s string, left doc.Length, fit bool) error {
+	room := l.w - left - l.inset
 	b, err := l.set(s, l.face.size, room)
 	if err != nil {
 		return err
@@ -465,7 +493,7 @@ func (l *look) lines(s string, fit bool) error {
 	if high := l.h - 2*l.inset; b.size() > high {
 		l.m.warnings = append(l.m.warnings, warning(at(l.n.Src, codeCutOff, "the field %q cuts its value off: it is %s high, there are %s", l.n.Name, mm(b.size()), mm(high))))
 	}
-	b.draw(&l.sub, l.inset, l.inset)
+	b.draw(&l.sub, left, l.inset)
 	return nil
 }
 
