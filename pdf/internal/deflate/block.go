@@ -9,24 +9,27 @@ import (
 
 // lengthCode has, for a length of a match less 3, its symbol, how many extra bits follow it, and
 // what they say (RFC 1951, 3.2.5).
-type lengthCode struct {
-	symbol uint16
-	bits   uint8
-	extra  uint8
-}
+type lengthCode uint32
+
+func (l lengthCode) symbol() int   { return int(l & 511) }
+func (l lengthCode) bits() uint    { return uint(l >> 9 & 7) }
+func (l lengthCode) extra() uint64 { return uint64(l >> 12) }
 
 var lengthCodes = func() (t [256]lengthCode) {
 	for i := range t {
 		k := max(bits.Len(uint(i)), 3) - 3
-		t[i] = lengthCode{uint16(257 + k<<2 + i>>k), uint8(k), uint8(i & (1<<k - 1))}
+		t[i] = lengthCode(257 + k<<2 + i>>k | k<<9 | i&(1<<k-1)<<12) //nolint:gosec // G115: less than a byte
 	}
-	t[255] = lengthCode{285, 0, 0}
+	t[255] = 285
 	return t
 }()
 
 // distanceCode has, for a distance less 1, its symbol and how many extra bits follow it: the low
 // ones of that number.
-type distanceCode struct{ symbol, extra uint8 }
+type distanceCode uint16
+
+func (d distanceCode) symbol() int { return int(d & 31) }
+func (d distanceCode) bits() uint  { return uint(d >> 5 & 15) }
 
 // distanceCodes are those of the distances below 256, and then one for 128 others each.
 var distanceCodes = func() (t [512]distanceCode) {
@@ -36,11 +39,11 @@ var distanceCodes = func() (t [512]distanceCode) {
 			d = (i - 256) << 7
 		}
 		if d < 2 {
-			t[i] = distanceCode{uint8(d), 0}
+			t[i] = distanceCode(d)
 			continue
 		}
 		k := bits.Len(uint(d)) - 2
-		t[i] = distanceCode{uint8(k<<1 + d>>k), uint8(k)}
+		t[i] = distanceCode(k<<1 + d>>k | k<<5) //nolint:gosec // G115: less than a byte
 	}
 	return t
 }()
@@ -57,8 +60,8 @@ func codeOf(d uint16) distanceCode {
 type blockCodes struct {
 	freq         [symbols]uint32
 	distanceFreq [distances]uint32
-	codes        [symbols]codeword
-	distances    [distances]codeword
+	codes        [512]codeword // those behind the symbols are none, as below
+	distances    [32]codeword
 	tree         tree
 	lengths      codeLengths
 }
@@ -100,10 +103,10 @@ func (c *Compressor) count(src []byte) int {
 		}
 		src = src[int(m.literals)+int(m.length):]
 		l := lengthCodes[byte(m.length-3)] //nolint:gosec // G115: a length of at most 258
-		b.freq[l.symbol]++
+		b.freq[l.symbol()]++
 		d := codeOf(m.distance)
-		b.distanceFreq[d.symbol]++
-		extra += uint(l.bits) + uint(d.extra)
+		b.distanceFreq[d.symbol()]++
+		extra += l.bits() + d.bits()
 	}
 	for _, v := range src {
 		b.freq[v]++
@@ -130,15 +133,15 @@ func (c *Compressor) appendBlock(dst, src []byte, last bool) []byte {
 		}
 	}
 	if len(src) > short || b.likely()+extra+leastSaved < fixed {
-		used, size := b.tree.build(b.codes[:], b.freq[:], mostBits)
+		used, size := b.tree.build(b.codes[:symbols], b.freq[:], mostBits)
 		if len(src) > short {
 			for _, s := range used {
 				fixed += int(b.freq[s]) * int(fixedCodes[s].length())
 			}
 		}
-		_, distanceSize := b.tree.build(b.distances[:], b.distanceFreq[:], mostDistanceBits)
+		_, distanceSize := b.tree.build(b.distances[:distances], b.distanceFreq[:], mostDistanceBits)
 		own = extra + size + distanceSize
-		dynamic = own + b.lengths.make(&b.tree, b.codes[:], b.distances[:])
+		dynamic = own + b.lengths.make(&b.tree, b.codes[:symbols], b.distances[:distances])
 	}
 	stored := 8 * (len(src) + 5*(len(src)/mostStored+1))
 	dst = slices.Grow(dst, min(dynamic, fixed, stored)/8+32)
@@ -151,11 +154,13 @@ func (c *Compressor) appendBlock(dst, src []byte, last bool) []byte {
 		return c.bits.appendStored(dst, src, final)
 	case fixed <= dynamic:
 		c.bits.put(final|fixedBlock, 3)
-		return c.appendMatches(dst, &fixedCodes, &fixedDistances)
+		copy(b.codes[:], fixedCodes[:])
+		copy(b.distances[:], fixedDistances[:])
+		return c.appendMatches(dst)
 	}
 	c.bits.put(final|dynamicBlock, 3)
 	dst = b.lengths.append(dst, &c.bits)
-	dst = c.appendMatches(dst, &b.codes, &b.distances)
+	dst = c.appendMatches(dst)
 	if c.series != nil {
 		c.series.learn(c, own)
 	}
@@ -203,77 +208,91 @@ func log2(n uint32) int {
 
 const logUnit = 64
 
-// appendMatches appends the literals and matches of the segment by the codes. dst has room for
-// them and eight bytes more.
-func (c *Compressor) appendMatches(
-	dst []byte, codes *[symbols]codeword, dist *[distances]codeword,
-) []byte {
-	at, out := len(dst), dst[:cap(dst)]
-	acc, held := c.bits.acc, c.bits.held // apart, in registers
-	w, p := &c.window, c.from
-	for _, m := range c.matches[:c.n] {
-		// Four literals at a time, of the last of which those that are too many are none: how many
-		// there are can hardly be predicted.
+// encoded is room for a block: a literal takes mostBits at most, and a match fewer than the bytes
+// that it copies would.
+type encoded [1<<17 + 8]byte
+
+// store writes the eight bytes of v, the lowest one first.
+func (b *encoded) store(at int, v uint64) {
+	at &= len(b) - 9
+	binary.LittleEndian.PutUint64(b[at:at+8], v)
+}
+
+// appendMatches appends the literals and matches of the segment by the codes of the block. All that
+// it reads and writes is at a fixed place of c: there are hardly enough registers for what is not.
+func (c *Compressor) appendMatches(dst []byte) []byte {
+	acc, held, at, p := c.bits.acc, c.bits.held, 0, c.from
+	// Of held the low six bits count: codewords are added to it as they are.
+	for i := range c.n {
+		m := c.matches[i&(len(c.matches)-1)]
 		run := int(m.literals)
 		for ; run > 4; run -= 4 {
-			x := w.load(p)
-			w0, w1 := codes[byte(x)], codes[byte(x>>8)]      //nolint:gosec // G115: one of eight bytes
-			w2, w3 := codes[byte(x>>16)], codes[byte(x>>24)] //nolint:gosec // G115: one of eight bytes
+			x := c.window.load(p)
+			w0, w1 := c.block.codes[byte(x)], c.block.codes[byte(x>>8)]      //nolint:gosec // G115: one of eight bytes
+			w2, w3 := c.block.codes[byte(x>>16)], c.block.codes[byte(x>>24)] //nolint:gosec // G115: one of eight bytes
 			acc |= w0.bits() << (held & 63)
-			held += w0.length()
+			held += uint(w0)
 			acc |= w1.bits() << (held & 63)
-			held += w1.length()
+			held += uint(w1)
 			acc |= w2.bits() << (held & 63)
-			held += w2.length()
+			held += uint(w2)
 			acc |= w3.bits() << (held & 63)
-			held += w3.length()
-			binary.LittleEndian.PutUint64(out[at:], acc)
-			at += int(held >> 3)
+			held += uint(w3)
+			c.encoded.store(at, acc)
+			at += int(held >> 3 & 7)
 			acc >>= held & 56
 			held &= 7
 			p += 4
 		}
-		x := w.load(p)
-		w0, w1 := codes[byte(x)]&keep(run), codes[byte(x>>8)]&keep(run-1)        //nolint:gosec // G115: one of eight bytes
-		w2, w3 := codes[byte(x>>16)]&keep(run-2), codes[byte(x>>24)]&keep(run-3) //nolint:gosec // G115: one of eight bytes
-		acc |= w0.bits() << (held & 63)
-		held += w0.length()
-		acc |= w1.bits() << (held & 63)
-		held += w1.length()
-		acc |= w2.bits() << (held & 63)
-		held += w2.length()
-		acc |= w3.bits() << (held & 63)
-		held += w3.length()
-		binary.LittleEndian.PutUint64(out[at:], acc)
-		at += int(held >> 3)
+		// Of the last four those that are too many are none: how many there are can hardly be
+		// predicted.
+		x := c.window.load(p)
+		w := c.block.codes[byte(x)] & keep(run) //nolint:gosec // G115: one of eight bytes
+		acc |= w.bits() << (held & 63)
+		held += uint(w)
+		w = c.block.codes[byte(x>>8)] & keep(run-1) //nolint:gosec // G115: one of eight bytes
+		acc |= w.bits() << (held & 63)
+		held += uint(w)
+		w = c.block.codes[byte(x>>16)] & keep(run-2) //nolint:gosec // G115: one of eight bytes
+		acc |= w.bits() << (held & 63)
+		held += uint(w)
+		w = c.block.codes[byte(x>>24)] & keep(run-3) //nolint:gosec // G115: one of eight bytes
+		acc |= w.bits() << (held & 63)
+		held += uint(w)
+		c.encoded.store(at, acc)
+		at += int(held >> 3 & 7)
 		acc >>= held & 56
 		held &= 7
 		p += run + int(m.length)
 		l := lengthCodes[byte(m.length-3)] //nolint:gosec // G115: a length of at most 258
-		s := codes[l.symbol]
-		acc |= s.bits() << (held & 63)
-		held += s.length()
-		acc |= uint64(l.extra) << (held & 63)
-		held += uint(l.bits)
+		w = c.block.codes[l.symbol()]
+		acc |= w.bits() << held
+		held += w.length()
+		acc |= l.extra() << (held & 63)
+		held += l.bits()
 		d := codeOf(m.distance)
-		s = dist[d.symbol&31]
-		acc |= s.bits() << (held & 63)
-		held += s.length()
-		acc |= uint64(m.distance) & (1<<(d.extra&15) - 1) << (held & 63)
-		held += uint(d.extra)
-		binary.LittleEndian.PutUint64(out[at:], acc)
+		w = c.block.distances[d.symbol()]
+		acc |= w.bits() << (held & 63)
+		held += w.length()
+		acc |= uint64(m.distance) & (1<<d.bits() - 1) << (held & 63)
+		held += d.bits()
+		c.encoded.store(at, acc)
+		at += int(held >> 3)
+		acc >>= held & 56
+		held &= 7
+	}
+	for to := c.from + c.filled; p < to; p++ {
+		w := c.block.codes[byte(c.window.load(p))] //nolint:gosec // G115: the first of eight bytes
+		acc |= w.bits() << (held & 63)
+		held += w.length()
+		c.encoded.store(at, acc)
 		at += int(held >> 3)
 		acc >>= held & 56
 		held &= 7
 	}
 	c.bits = bitWriter{acc, held}
-	dst = dst[:at]
-	for ; p < c.from+c.filled; p++ {
-		c.bits.word(codes[w[p%ring]])
-		dst = c.bits.flush(dst)
-	}
-	c.bits.word(codes[endMark])
-	return c.bits.flush(dst)
+	c.bits.word(c.block.codes[endMark])
+	return c.bits.flush(append(dst, c.encoded[:at]...))
 }
 
 // keep is all ones when n is positive, else 0.

@@ -34,7 +34,7 @@ const (
 // header says deflate, a window of 32 KiB and the default level (RFC 1950, 2.2).
 const header = "\x78\x9C"
 
-// Compressor compresses one stream after the other. It takes some 300 KiB, which its zero value
+// Compressor compresses one stream after the other. It takes some 430 KiB, which its zero value
 // has, and allocates nothing. It is not for concurrent use.
 type Compressor struct {
 	// window has the segment that is filled or was filled last and the one before it: position p
@@ -51,13 +51,14 @@ type Compressor struct {
 
 	repeats []cos.Repeat // that are told and not yet looked at
 
-	matches [segment/minMatch + 1]match
+	matches [segment / minMatch]match
 	n       int // matches of the segment
 	copied  int // bytes of the segment that are in matches
 	series  *Series
 
-	block blockCodes
-	bits  bitWriter
+	block   blockCodes
+	bits    bitWriter
+	encoded encoded // what is appended of a block
 }
 
 // leastTold is how many bytes a stream has at least for which told repetitions are used: in a

@@ -13,16 +13,15 @@ const (
 	// format has one bit more.
 	mostBits         = 14
 	mostDistanceBits = 15
-	mostMatchBits    = 5 + mostDistanceBits + 13 // of a match behind its length
-	mostLengthBits   = 7                         // of a codeword of the lengths of codewords (3.2.7)
+	mostLengthBits   = 7 // of a codeword of the lengths of codewords (3.2.7)
 )
 
 // codeword is a word of a Huffman code: its bits in the order in which they are written, above
-// their number in the low five bits. 0 is none.
+// their number in the low six bits. 0 is none.
 type codeword uint32
 
-func (w codeword) length() uint { return uint(w & 31) }
-func (w codeword) bits() uint64 { return uint64(w >> 5) }
+func (w codeword) length() uint { return uint(w & 63) }
+func (w codeword) bits() uint64 { return uint64(w >> 6) }
 
 // tree makes Huffman codes.
 type tree struct {
@@ -166,7 +165,7 @@ func assign(codes []codeword, used []uint16, count *[16]uint16) {
 	}
 	for _, s := range used {
 		w := codes[s]
-		codes[s] = codeword(bits.Reverse16(next[w&15])>>(16-w))<<5 | w
+		codes[s] = codeword(bits.Reverse16(next[w&15])>>(16-w))<<6 | w
 		next[w&15]++
 	}
 }

@@ -93,13 +93,13 @@ func TestLengthAndDistanceCodes(t *testing.T) {
 		{258, 285, 0, 0},
 	} {
 		l := lengthCodes[tt.length-3]
-		if int(l.symbol) != tt.symbol || int(l.bits) != tt.bits || int(l.extra) != tt.extra {
-			t.Errorf("length %d: %+v", tt.length, l)
+		if l.symbol() != tt.symbol || int(l.bits()) != tt.bits || int(l.extra()) != tt.extra {
+			t.Errorf("length %d: %x", tt.length, l)
 		}
 	}
 	for _, tt := range []struct {
 		distance      int
-		symbol, extra uint8
+		symbol, extra int
 	}{
 		{1, 0, 0},
 		{4, 3, 0},
@@ -115,8 +115,8 @@ func TestLengthAndDistanceCodes(t *testing.T) {
 		{32768, 29, 13},
 	} {
 		d := codeOf(uint16(tt.distance - 1)) //nolint:gosec // G115: at most 32767
-		if d.symbol != tt.symbol || d.extra != tt.extra {
-			t.Errorf("distance %d: symbol %d with %d bits", tt.distance, d.symbol, d.extra)
+		if d.symbol() != tt.symbol || int(d.bits()) != tt.extra {
+			t.Errorf("distance %d: symbol %d with %d bits", tt.distance, d.symbol(), d.bits())
 		}
 	}
 }
@@ -145,13 +145,13 @@ func TestShortBlocks(t *testing.T) {
 		kinds[out[2]>>1&3]++
 		b := &c.block
 		extra := c.count(src)
-		used, size := b.tree.build(b.codes[:], b.freq[:], mostBits)
+		used, size := b.tree.build(b.codes[:symbols], b.freq[:], mostBits)
 		fixed := extra + 5*c.n
 		for _, s := range used {
 			fixed += int(b.freq[s]) * int(fixedCodes[s].length())
 		}
-		_, distanceSize := b.tree.build(b.distances[:], b.distanceFreq[:], mostDistanceBits)
-		own := extra + size + distanceSize + b.lengths.make(&b.tree, b.codes[:], b.distances[:])
+		_, distanceSize := b.tree.build(b.distances[:distances], b.distanceFreq[:], mostDistanceBits)
+		own := extra + size + distanceSize + b.lengths.make(&b.tree, b.codes[:symbols], b.distances[:distances])
 		if got, best := 8*len(out), min(own, fixed, 8*(len(src)+5))+8*len("\x78\x9C....")+10; got > best+tolerance {
 			t.Fatalf("%d bytes take %d bits, and with codes of their own %d, with the fixed ones %d", len(src), got, own, fixed)
 		}

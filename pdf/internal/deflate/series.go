@@ -52,11 +52,12 @@ func (s *Series) append(dst []byte, c *Compressor) (out []byte, ok bool) {
 		return dst, false
 	}
 	is := c.measure()
-	out = slices.Grow(dst, len(s.head)+(is.symbols*mostBits+is.matches*mostMatchBits)/8+16)
-	out = append(out, s.head...)
+	out = append(dst, s.head...)
 	from := 8*len(out) + int(s.bits.held)
 	c.bits = s.bits
-	out = c.appendMatches(out, &s.codes, &s.dist)
+	copy(c.block.codes[:], s.codes[:])
+	copy(c.block.distances[:], s.dist[:])
+	out = c.appendMatches(out)
 	if is.bits = 8*len(out) + int(c.bits.held) - from; is.similar(s.usual) {
 		s.sample.streams = 0
 		return out, true
