@@ -7,20 +7,19 @@ import (
 	"slices"
 )
 
-// lengthCode has, for a length of a match less 3, its symbol, how many extra bits follow it, and
-// what they say (RFC 1951, 3.2.5).
-type lengthCode uint32
+// lengthCode has, for a length of a match less 3, its symbol (RFC 1951, 3.2.5) and the extra bits that
+// follow it, as a codeword has its own.
+type lengthCode uint64
 
-func (l lengthCode) symbol() int   { return int(l & 511) }
-func (l lengthCode) bits() uint    { return uint(l >> 9 & 7) }
-func (l lengthCode) extra() uint64 { return uint64(l >> 12) }
+func (l lengthCode) symbol() int     { return int(l >> 6 & 511) }
+func (l lengthCode) extra() codeword { return codeword(l &^ (511 << 6)) }
 
 var lengthCodes = func() (t [256]lengthCode) {
 	for i := range t {
 		k := max(bits.Len(uint(i)), 3) - 3
-		t[i] = lengthCode(257 + k<<2 + i>>k | k<<9 | i&(1<<k-1)<<12) //nolint:gosec // G115: less than a byte
+		t[i] = lengthCode(i)<<(64-k) | lengthCode(257+k<<2+i>>k)<<6 | lengthCode(k) //nolint:gosec // G115: less than a byte
 	}
-	t[255] = 285
+	t[255] = 285 << 6
 	return t
 }()
 
@@ -106,7 +105,7 @@ func (c *Compressor) count(src []byte) int {
 		b.freq[l.symbol()]++
 		d := codeOf(m.distance)
 		b.distanceFreq[d.symbol()]++
-		extra += l.bits() + d.bits()
+		extra += l.extra().length() + d.bits()
 	}
 	for _, v := range src {
 		b.freq[v]++
@@ -221,79 +220,87 @@ func (b *encoded) store(at int, v uint64) {
 // appendMatches appends the literals and matches of the segment by the codes of the block. All that
 // it reads and writes is at a fixed place of c: there are hardly enough registers for what is not.
 func (c *Compressor) appendMatches(dst []byte) []byte {
-	acc, held, at, p := c.bits.acc, c.bits.held, 0, c.from
-	// Of held the low six bits count: codewords are added to it as they are.
+	// The bits that are held are the highest of acc, the last one highest: the place of others does
+	// not depend on how many they are. Of held the low six bits count: codewords are added as they
+	// are.
+	held, at, p := c.bits.held, 0, c.from
+	acc := c.bits.acc << (64 - held)
 	for i := range c.n {
 		m := c.matches[i&(len(c.matches)-1)]
 		run := int(m.literals)
 		for ; run > 4; run -= 4 {
 			x := c.window.load(p)
-			w0, w1 := c.block.codes[byte(x)], c.block.codes[byte(x>>8)]      //nolint:gosec // G115: one of eight bytes
-			w2, w3 := c.block.codes[byte(x>>16)], c.block.codes[byte(x>>24)] //nolint:gosec // G115: one of eight bytes
-			acc |= w0.bits() << (held & 63)
-			held += uint(w0)
-			acc |= w1.bits() << (held & 63)
-			held += uint(w1)
-			acc |= w2.bits() << (held & 63)
-			held += uint(w2)
-			acc |= w3.bits() << (held & 63)
-			held += uint(w3)
-			c.encoded.store(at, acc)
+			w := c.block.codes[byte(x)] //nolint:gosec // G115: one of eight bytes
+			acc = acc>>(w&63) | w.high()
+			held += uint(w)
+			w = c.block.codes[byte(x>>8)] //nolint:gosec // G115: one of eight bytes
+			acc = acc>>(w&63) | w.high()
+			held += uint(w)
+			w = c.block.codes[byte(x>>16)] //nolint:gosec // G115: one of eight bytes
+			acc = acc>>(w&63) | w.high()
+			held += uint(w)
+			w = c.block.codes[byte(x>>24)] //nolint:gosec // G115: one of eight bytes
+			acc = acc>>(w&63) | w.high()
+			held += uint(w)
+			c.encoded.store(at, acc>>(-held&63))
 			at += int(held >> 3 & 7)
-			acc >>= held & 56
 			held &= 7
 			p += 4
 		}
 		// Of the last four those that are too many are none: how many there are can hardly be
 		// predicted.
-		x := c.window.load(p)
-		w := c.block.codes[byte(x)] & keep(run) //nolint:gosec // G115: one of eight bytes
-		acc |= w.bits() << (held & 63)
+		x, keep := c.window.load(p), &kept[run&7]
+		w := c.block.codes[byte(x)] & keep[0] //nolint:gosec // G115: one of eight bytes
+		acc = acc>>(w&63) | w.high()
 		held += uint(w)
-		w = c.block.codes[byte(x>>8)] & keep(run-1) //nolint:gosec // G115: one of eight bytes
-		acc |= w.bits() << (held & 63)
+		w = c.block.codes[byte(x>>8)] & keep[1] //nolint:gosec // G115: one of eight bytes
+		acc = acc>>(w&63) | w.high()
 		held += uint(w)
-		w = c.block.codes[byte(x>>16)] & keep(run-2) //nolint:gosec // G115: one of eight bytes
-		acc |= w.bits() << (held & 63)
+		w = c.block.codes[byte(x>>16)] & keep[2] //nolint:gosec // G115: one of eight bytes
+		acc = acc>>(w&63) | w.high()
 		held += uint(w)
-		w = c.block.codes[byte(x>>24)] & keep(run-3) //nolint:gosec // G115: one of eight bytes
-		acc |= w.bits() << (held & 63)
+		w = c.block.codes[byte(x>>24)] & keep[3] //nolint:gosec // G115: one of eight bytes
+		acc = acc>>(w&63) | w.high()
 		held += uint(w)
-		c.encoded.store(at, acc)
+		c.encoded.store(at, acc>>(-held&63))
 		at += int(held >> 3 & 7)
-		acc >>= held & 56
 		held &= 7
 		p += run + int(m.length)
 		l := lengthCodes[byte(m.length-3)] //nolint:gosec // G115: a length of at most 258
 		w = c.block.codes[l.symbol()]
-		acc |= w.bits() << held
-		held += w.length()
-		acc |= l.extra() << (held & 63)
-		held += l.bits()
+		acc = acc>>(w&63) | w.high()
+		held += uint(w)
+		w = l.extra()
+		acc = acc>>(w&63) | w.high()
+		held += uint(w)
 		d := codeOf(m.distance)
 		w = c.block.distances[d.symbol()]
-		acc |= w.bits() << (held & 63)
-		held += w.length()
-		acc |= uint64(m.distance) & (1<<d.bits() - 1) << (held & 63)
-		held += d.bits()
-		c.encoded.store(at, acc)
-		at += int(held >> 3)
-		acc >>= held & 56
+		acc = acc>>(w&63) | w.high()
+		held += uint(w) + d.bits()
+		acc = acc>>d.bits() | uint64(m.distance)<<1<<((63-d.bits())&63)
+		c.encoded.store(at, acc>>(-held&63))
+		at += int(held >> 3 & 7)
 		held &= 7
 	}
 	for to := c.from + c.filled; p < to; p++ {
 		w := c.block.codes[byte(c.window.load(p))] //nolint:gosec // G115: the first of eight bytes
-		acc |= w.bits() << (held & 63)
+		acc = acc>>(w&63) | w.high()
 		held += w.length()
-		c.encoded.store(at, acc)
+		c.encoded.store(at, acc>>(-held&63))
 		at += int(held >> 3)
-		acc >>= held & 56
 		held &= 7
 	}
-	c.bits = bitWriter{acc, held}
+	c.bits = bitWriter{acc >> (64 - held), held}
 	c.bits.word(c.block.codes[endMark])
 	return c.bits.flush(append(dst, c.encoded[:at]...))
 }
 
-// keep is all ones when n is positive, else 0.
-func keep(n int) codeword { return codeword(uint32(-n >> 63)) } //nolint:gosec // G115: the bits are meant
+// kept has, for a number of literals, which of four are some of them.
+var kept = func() (t [8][4]codeword) {
+	for n := range t {
+		for i := range min(n, 4) {
+			t[n][i] = ^codeword(0)
+		}
+	}
+	return t
+}()

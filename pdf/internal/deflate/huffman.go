@@ -16,12 +16,15 @@ const (
 	mostLengthBits   = 7 // of a codeword of the lengths of codewords (3.2.7)
 )
 
-// codeword is a word of a Huffman code: its bits in the order in which they are written, above
-// their number in the low six bits. 0 is none.
-type codeword uint32
+// codeword is a word of a Huffman code: its bits in the order in which they are written, the last
+// one highest, and their number in the low six bits. 0 is none.
+type codeword uint64
 
 func (w codeword) length() uint { return uint(w & 63) }
-func (w codeword) bits() uint64 { return uint64(w >> 6) }
+func (w codeword) bits() uint64 { return uint64(w) >> (-w & 63) }
+
+// high is its bits where they are, highest.
+func (w codeword) high() uint64 { return uint64(w &^ 63) }
 
 // tree makes Huffman codes.
 type tree struct {
@@ -165,7 +168,7 @@ func assign(codes []codeword, used []uint16, count *[16]uint16) {
 	}
 	for _, s := range used {
 		w := codes[s]
-		codes[s] = codeword(bits.Reverse16(next[w&15])>>(16-w))<<6 | w
+		codes[s] = codeword(bits.Reverse16(next[w&15]))<<48 | w
 		next[w&15]++
 	}
 }
