@@ -35,7 +35,8 @@ func TestBackgroundLiesBeneathThePage(t *testing.T) {
 	}
 }
 
-// TestBackgroundShowsTheSection: that of the document, and that of a section, though no header does.
+// TestBackgroundShowsTheSection: that of the document, and that of a section, though no header
+// does.
 func TestBackgroundShowsTheSection(t *testing.T) {
 	t.Parallel()
 	shows := doc.Running{All: []doc.Node{&doc.Text{Spans: []doc.Span{{Text: "in "}, {Kind: doc.SpanTitle}}}}}

@@ -88,8 +88,8 @@ func named(b *doc.Builder) error {
 	return nil
 }
 
-// TestNamesOfTemplatesAndGoAreTheSame: the elements of blocks and cells have their IDs, all of which
-// the tree of IDs lists, and cells name their headers.
+// TestNamesOfTemplatesAndGoAreTheSame: the elements of blocks and cells have their IDs, all of
+// which the tree of IDs lists, and cells name their headers.
 func TestNamesOfTemplatesAndGoAreTheSame(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, pdf.Config{})

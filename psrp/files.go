@@ -91,8 +91,8 @@ func (s *Session) upload(ctx context.Context, remote string, r io.Reader, o Copy
 	return c.result(target.Path), nil
 }
 
-// folderOf returns the folder of a full path of the host's, with the separator at its end. The names
-// of files of Unix may have a backslash.
+// folderOf returns the folder of a full path of the host's, with the separator at its end. The
+// names of files of Unix may have a backslash.
 func folderOf(path string) string {
 	separators := `\/`
 	if strings.HasPrefix(path, "/") {

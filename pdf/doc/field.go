@@ -71,8 +71,9 @@ type Field struct {
 	// Show are the lines that a signature field shows when it is signed while the document is made,
 	// in their order; nil: all.
 	Show []SignatureLine
-	// Picture is shown beside these lines, such as a signature by hand: as large as fits in the left
-	// half of the field, or in all of it if there are no lines. Of the image, Name and Data count.
+	// Picture is shown beside these lines, such as a signature by hand: as large as fits in the
+	// left half of the field, or in all of it if there are no lines. Of the image, Name and Data
+	// count.
 	Picture *Image
 	From    Origin
 }

@@ -464,8 +464,8 @@ type Table struct {
 	// Stripe has the alternating backgrounds of the body rows.
 	Stripe []Color
 	Border *Grid // nil: the Rules of the theme
-	// Padding is inside every cell that has none of its own; nil: CellPadding, but none at the sides of a table without
-	// border, stripes and backgrounds of its columns and head.
+	// Padding is inside every cell that has none of its own; nil: CellPadding, but none at the
+	// sides of a table without border, stripes and backgrounds of its columns and head.
 	Padding *Edges
 	// Width is the width of the table, and Align its position if the width leaves space. The zero
 	// Width, and auto, are the full width.
@@ -584,8 +584,8 @@ type Columns struct {
 
 // Place puts blocks at an absolute position, outside the flow of the text: on its page, in the body
 // or in a section, or in a Box, among its Nodes. X and Y are the position of its top left corner,
-// from the top left corner of the sheet or the box. Content that is higher than Height or leaves the
-// sheet or the box is an error. A Place in a box has no Layer.
+// from the top left corner of the sheet or the box. Content that is higher than Height or leaves
+// the sheet or the box is an error. A Place in a box has no Layer.
 type Place struct {
 	Block
 	X, Y, Width Length

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// lengthCode has, for a length of a match less 3, its symbol (RFC 1951, 3.2.5) and the extra bits that
-// follow it, as a codeword has its own.
+// lengthCode has, for a length of a match less 3, its symbol (RFC 1951, 3.2.5) and the extra bits
+// that follow it, as a codeword has its own.
 type lengthCode uint64
 
 func (l lengthCode) symbol() int     { return int(l >> 6 & 511) }

@@ -8,9 +8,10 @@
 // who write rows and elements know where they repeat themselves and tell: there is no search then,
 // and what is told is compared, so that a wrong repetition makes the output longer and no more. A
 // block covers 64 KiB of the source; its Huffman codes are built in linear time (huffman.go), and
-// for a short block only where they are likely to save much (block.go). Similar streams of a document
-// share codes (series.go). The block boundaries of a stream depend only on its length, so that the
-// output is a function of the source, of what is told and of the streams before in the series.
+// for a short block only where they are likely to save much (block.go). Similar streams of a
+// document share codes (series.go). The block boundaries of a stream depend only on its length, so
+// that the output is a function of the source, of what is told and of the streams before in the
+// series.
 package deflate
 
 import (

@@ -3,8 +3,8 @@ package deflate
 import "slices"
 
 // Series is what similar streams of one document share, such as its pages: Huffman codes. To count
-// the symbols of a page, to make codes of it and to describe them takes a quarter of the time of its
-// compression, and the codes of the pages of a table hardly differ.
+// the symbols of a page, to make codes of it and to describe them takes a quarter of the time of
+// its compression, and the codes of the pages of a table hardly differ.
 //
 // The first streams have codes of their own. Of what occurs in them the codes are made that the
 // others share. They have every symbol. A stream that is not similar to the first ones has codes of

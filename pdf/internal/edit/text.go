@@ -358,8 +358,8 @@ func (f *flow) visible() *flow {
 // same with words joined that a hyphen divides at the end of a line, and with letters joined that
 // are spaced out; where all is set, as it was drawn. Text from right to left is searched as others
 // read it too: in words as they stand from left to right, for some makers draw what is to be read
-// so, and as content.Text.Others has it. All this is done again with indices apart, with spaces that
-// have no width, and without characters that nobody sees, where there are any.
+// so, and as content.Text.Others has it. All this is done again with indices apart, with spaces
+// that have no width, and without characters that nobody sees, where there are any.
 func flows(t *content.Text, all bool) []*flow {
 	out := ordersOf(t, all)
 	for _, f := range out {

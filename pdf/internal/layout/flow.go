@@ -491,8 +491,8 @@ func (f *flow) tooHigh(e *entry) error {
 	return failed(d)
 }
 
-// unsplit returns what of an entry that has no room on a page is not split: the entry, or one within
-// it that is higher than the page.
+// unsplit returns what of an entry that has no room on a page is not split: the entry, or one
+// within it that is higher than the page.
 func unsplit(e *entry, page doc.Length) *entry {
 	if e.keep {
 		return e

@@ -98,8 +98,8 @@ func TestCellsHavePaddingOfTheirOwn(t *testing.T) {
 	fails(t, "L306", &doc.Table{Columns: []doc.Column{{}}, Rows: doc.Rows(row(cell("a", &doc.Edges{Left: 100 * doc.Pt, Right: 100 * doc.Pt})))})
 }
 
-// TestSignsAndWidthsMindThePaddingOfCells: a column of the width auto holds its widest cell with its
-// padding, and figures stand on their signs in cells of any padding.
+// TestSignsAndWidthsMindThePaddingOfCells: a column of the width auto holds its widest cell with
+// its padding, and figures stand on their signs in cells of any padding.
 func TestSignsAndWidthsMindThePaddingOfCells(t *testing.T) {
 	t.Parallel()
 	decimal := &doc.Style{Size: 10 * doc.Pt, Leading: 12 * doc.Pt, Align: doc.AlignDecimal}

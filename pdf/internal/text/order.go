@@ -11,8 +11,8 @@ import (
 // order is the direction of a paragraph and of the characters in it (UAX #9). Its direction is that
 // of its language, unless all its letters run the other way: a name from other hands stands right
 // in a cell of its own, and a sentence that begins with one stays whole (a higher-level protocol,
-// HL1). A paragraph with tab stops, which are reckoned from the side of the language, has always its
-// direction. Paragraphs that run from left to right wholly, as nearly all do, have no levels.
+// HL1). A paragraph with tab stops, which are reckoned from the side of the language, has always
+// its direction. Paragraphs that run from left to right wholly, as nearly all do, have no levels.
 type order struct {
 	foreign bool         // some characters are complex, or there are levels
 	lang    bool         // the language is written from right to left
