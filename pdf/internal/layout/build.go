@@ -451,11 +451,11 @@ func (m *maker) mark(e *entry, n doc.Node, el *tag.Elem) error {
 	title := ""
 	h, _ := n.(*doc.Heading)
 	if h != nil && m.art == ArtifactNone {
-		title = m.title(h)
+		title = m.title(h, e.b)
 	}
 	bookmark := c.Bookmark
 	if h != nil && bookmark == "" && m.art == ArtifactNone && (h.InOutline || max(h.Level, 1) <= m.outline) {
-		bookmark = m.title(h)
+		bookmark = title
 	}
 	if m.inArtifact() && (c.Anchor != "" || bookmark != "" || h != nil && h.InOutline) {
 		return neverArtifact("a block with an anchor or a bookmark", c.Src)

@@ -29,6 +29,7 @@ func (m *maker) bounded(spans []doc.Span, tabs []doc.Tab, most doc.Most, en env,
 	if slices.ContainsFunc(spans, func(s doc.Span) bool { return s.Kind == doc.SpanNote }) {
 		return b, failed(at(src, "L318", "a footnote in a text that may be cut"))
 	}
+	spans = m.withTitles(spans)
 	var whole []rune // one for each span that is no text
 	for i := range spans {
 		if spans[i].Kind == doc.SpanText {
@@ -60,6 +61,17 @@ func (m *maker) bounded(spans []doc.Span, tabs []doc.Tab, most doc.Most, en env,
 			return b, err
 		}
 	}
+}
+
+// withTitles is spans with the headings that they show as texts, which may be cut.
+func (m *maker) withTitles(spans []doc.Span) []doc.Span {
+	out := slices.Clone(spans)
+	for i := range out {
+		if s := &out[i]; s.Kind == doc.SpanTitle {
+			s.Kind, s.Text = doc.SpanText, m.titles.of(max(int(s.Level), 1))
+		}
+	}
+	return out
 }
 
 // lines counts those of a paragraph.

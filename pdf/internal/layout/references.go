@@ -164,12 +164,18 @@ func (t *titles) of(level int) string {
 	return t[level]
 }
 
-// title is the text of a heading.
-func (m *maker) title(h *doc.Heading) string {
+// title is the text of a heading, which was laid out as of.
+func (m *maker) title(h *doc.Heading, of block) string {
 	var b strings.Builder
 	for i := range h.Spans {
-		if h.Spans[i].Kind == doc.SpanText {
-			b.WriteString(h.Spans[i].Text)
+		switch s := &h.Spans[i]; s.Kind {
+		case doc.SpanText:
+			b.WriteString(s.Text)
+		case doc.SpanPage, doc.SpanPages, doc.SpanReference, doc.SpanNumber:
+			if p, ok := of.(*para); ok {
+				shown, _ := m.ofPages(p, s, h.Src) // an error was told of the heading
+				b.WriteString(shown)
+			}
 		}
 	}
 	return b.String()

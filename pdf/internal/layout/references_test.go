@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/layout"
 	"example.com/quire/pdf/internal/tag"
 )
 
@@ -97,6 +98,35 @@ func TestReferencesToPagesHold(t *testing.T) {
 		if _, _, err := run(t, d, true); err == nil || !strings.Contains(err.Error(), "L316") {
 			t.Errorf("without References: %v", err)
 		}
+	}
+}
+
+// TestNumbersInHeadingsStandWhereverTheirTextIsShown: those of pages and of other headings, in tables
+// of contents, bookmarks and headers.
+func TestNumbersInHeadingsStandWhereverTheirTextIsShown(t *testing.T) {
+	d := tenLines()
+	d.References, d.NumberHeadings = true, 1
+	d.Header = doc.Running{All: []doc.Node{&doc.Text{Spans: []doc.Span{{Text: "in "}, {Kind: doc.SpanTitle}}}}}
+	first := head(1, "First")
+	first.Anchor = "first"
+	d.Body = doc.Nodes(&doc.Toc{Leader: doc.LeaderNone}, &doc.PageBreak{}, first, &doc.PageBreak{}, &doc.Heading{
+		Level: 1, InOutline: true, Spans: []doc.Span{
+			{Text: "As "}, {Kind: doc.SpanNumber, Text: "first"}, {Text: ", p. "}, {Kind: doc.SpanReference, Text: "first"},
+			{Text: ", of "}, {Kind: doc.SpanPages}, {Text: ", here "}, {Kind: doc.SpanPage},
+		},
+	})
+	r, sum, err := run(t, d, true)
+	if err != nil || len(sum.Warnings) > 0 {
+		t.Fatalf("%v, %v", err, sum)
+	}
+	const want = "2 As 1, p. 2, of 3, here 3"
+	for page, line := range map[int]string{1: want, 3: "in " + want} {
+		if !slices.Contains(r.on(page), line) {
+			t.Errorf("page %d: no %q in %q", page, line, r.on(page))
+		}
+	}
+	if !slices.ContainsFunc(r.marks, func(m layout.Mark) bool { return m.Bookmark == want }) {
+		t.Errorf("bookmarks %+v", r.marks)
 	}
 }
 

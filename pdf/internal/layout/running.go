@@ -288,8 +288,11 @@ func (f *flow) drawRunning(art Artifact, total string) error {
 		kept, y = &f.running.foot, f.footTop
 	}
 	if measured := kept[pick(f.side(art), f.first == f.page.Number, f.label)]; h > measured {
-		err = f.m.survive(failed(at(nodes[0].Common().Src, "L309", "running content of page %d is %s high, measured were %s", f.page.Number, mm(h), mm(measured))))
-		if err != nil {
+		d := at(nodes[0].Common().Src, "L309", "running content of page %d is %s high, measured were %s", f.page.Number, mm(h), mm(measured))
+		if wants(nodes, doc.SpanTitle) {
+			d.Suggestion = "the heading that it shows takes more than a line: write max-lines: 1 and overflow: ellipsis"
+		}
+		if err = f.m.survive(failed(d)); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"example.com/quire/pdf/doc"
@@ -220,4 +221,15 @@ func TestRunningContentInColumns(t *testing.T) {
 	}
 	r.find(t, "inFees")
 	r.find(t, "of1")
+}
+
+// TestHeaderTooHighForASection says how to keep it within a line.
+func TestHeaderTooHighForASection(t *testing.T) {
+	d := tenLines()
+	d.Header = doc.Running{All: []doc.Node{&doc.Text{Spans: []doc.Span{{Kind: doc.SpanTitle}}}}}
+	d.Body = doc.Nodes(head(1, strings.Repeat("seven ", 20)))
+	_, _, err := run(t, d, true)
+	if err == nil || !strings.Contains(err.Error(), "L309") || !strings.Contains(err.Error(), "max-lines: 1") {
+		t.Errorf("got %v", err)
+	}
 }

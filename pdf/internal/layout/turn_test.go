@@ -202,6 +202,20 @@ func TestLinesOfATextAreBounded(t *testing.T) {
 	}
 }
 
+// TestSectionsInABoundedHeaderAreCut: the heading that a header shows ends behind a whole word.
+func TestSectionsInABoundedHeaderAreCut(t *testing.T) {
+	d := tenLines()
+	d.Header = doc.Running{All: []doc.Node{&doc.Text{Spans: []doc.Span{{Text: "in "}, {Kind: doc.SpanTitle}}, Most: doc.Most{Lines: 1, Ellipsis: true}}}}
+	d.Body = doc.Nodes(&doc.Heading{Level: 1, Spans: spans(strings.Repeat("seven, ", 20))})
+	r, _, err := run(t, d, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.lines[len(r.lines)-1].text; !strings.HasPrefix(got, "in seven, seven, ") || !strings.HasSuffix(got, "seven…") {
+		t.Errorf("%q", got)
+	}
+}
+
 // TestPagesAreReservedForContents: what follows a table of contents begins behind the pages it was
 // given, and more entries than they hold are an error.
 func TestPagesAreReservedForContents(t *testing.T) {
