@@ -278,9 +278,23 @@ func (f *flow) breakPage(to doc.Break) error {
 			return nil
 		}
 	}
-	f.drop()
+	f.flatten()
 	f.broken, f.odd = true, f.odd || odd
 	return nil
+}
+
+// flatten takes the height from what a break holds when another one follows: anchors alone go along
+// to the page.
+func (f *flow) flatten() {
+	for i := range f.held {
+		e := &f.held[i]
+		if _, ok := e.b.(space); ok {
+			e.b, e.before, e.after = space{}, 0, 0
+		}
+		if e.ends {
+			f.again, f.in = nil, nil
+		}
+	}
 }
 
 // breakAt is breakPage, or where the pages have columns the end of one of them.

@@ -16,12 +16,19 @@ type sheets struct {
 	sizes   [][2]doc.Length
 	labels  []layout.PageLabel
 	grounds []doc.Color
+	anchors map[int][]string
 }
 
 func (s *sheets) Page(p *layout.Page) error {
 	s.sizes = append(s.sizes, [2]doc.Length{p.Width, p.Height})
 	s.labels = append(s.labels, p.Label)
 	s.grounds = append(s.grounds, p.Background)
+	for _, m := range p.Marks {
+		if s.anchors == nil {
+			s.anchors = map[int][]string{}
+		}
+		s.anchors[p.Number] = append(s.anchors[p.Number], m.Anchor)
+	}
 	return s.record.Page(p)
 }
 
@@ -183,6 +190,30 @@ func TestPageNumbersOfSectionsThatBeginWithSections(t *testing.T) {
 	} {
 		if got := shownOn(t, of.nodes...); !slices.Equal(got, of.want) {
 			t.Errorf("%s: %q, want %q", name, got, of.want)
+		}
+	}
+}
+
+// TestAnchorsOfSectionsThatBeginWithSections stand on the page that both begin with.
+func TestAnchorsOfSectionsThatBeginWithSections(t *testing.T) {
+	t.Parallel()
+	inner := &doc.Section{Block: doc.Block{Anchor: "inner"}, Body: doc.Nodes(para("b"))}
+	for name, nodes := range map[string][]doc.Node{
+		"behind a page":    {para("a"), &doc.Section{Block: doc.Block{Anchor: "outer"}, Body: doc.Nodes(inner, para("c"))}},
+		"behind a section": {&doc.Section{Body: doc.Nodes(para("a"))}, &doc.Section{Block: doc.Block{Anchor: "outer"}, Body: doc.Nodes(inner)}},
+		"behind breaks":    {para("a"), to(doc.BreakPage), &doc.Spacer{Block: doc.Block{Anchor: "outer"}, Height: 50 * doc.Pt}, to(doc.BreakPage), inner},
+	} {
+		d := tenLines()
+		d.Body = doc.Nodes(nodes...)
+		s := &sheets{}
+		if _, err := layout.Run(t.Context(), d, layout.Options{Typesetter: typesetter, Tagged: true}, s); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.anchors[2]; !slices.Equal(got, []string{"outer", "inner"}) || len(s.anchors[1]) > 0 {
+			t.Errorf("%s: anchors by page %v", name, s.anchors)
+		}
+		if l := s.find(t, "b"); l.page != 2 || l.y > 35*doc.Pt {
+			t.Errorf("%s: the section begins at %+v", name, l)
 		}
 	}
 }
