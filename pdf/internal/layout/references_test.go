@@ -111,8 +111,14 @@ func TestNumbersInHeadingsStandWhereverTheirTextIsShown(t *testing.T) {
 	first.Anchor = "first"
 	d.Body = doc.Nodes(&doc.Toc{Leader: doc.LeaderNone}, &doc.PageBreak{}, first, &doc.PageBreak{}, &doc.Heading{
 		Level: 1, InOutline: true, Spans: []doc.Span{
-			{Text: "As "}, {Kind: doc.SpanNumber, Text: "first"}, {Text: ", p. "}, {Kind: doc.SpanReference, Text: "first"},
-			{Text: ", of "}, {Kind: doc.SpanPages}, {Text: ", here "}, {Kind: doc.SpanPage},
+			{Text: "As "},
+			{Kind: doc.SpanNumber, Text: "first"},
+			{Text: ", p. "},
+			{Kind: doc.SpanReference, Text: "first"},
+			{Text: ", of "},
+			{Kind: doc.SpanPages},
+			{Text: ", here "},
+			{Kind: doc.SpanPage},
 		},
 	})
 	r, sum, err := run(t, d, true)
