@@ -623,6 +623,31 @@ func TestEmbeddedFontsStayAsTheyWere(t *testing.T) {
 	}
 }
 
+// TestFormsInTheStructureTreeAreRedacted: an element whose content stands in a form refers to the
+// form that the page draws now, on each page to its own.
+func TestFormsInTheStructureTreeAreRedacted(t *testing.T) {
+	e := engine(t)
+	b := raw(`<</Type/Catalog/Pages 2 0 R/StructTreeRoot 7 0 R/MarkInfo<</Marked true>>>>`,
+		`<</Type/Pages/Kids[3 0 R 11 0 R]/Count 2/MediaBox[0 0 300 200]/Resources<</Font<</F 6 0 R>>/XObject<</X 5 0 R>>>>>>`,
+		`<</Type/Page/Parent 2 0 R/Contents 4 0 R>>`, stream("", "/X Do"),
+		stream("/Type/XObject/Subtype/Form/BBox[0 0 300 200]/StructParents 0", "/P<</MCID 0>>BDC BT /F 12 Tf 20 150 Td (about Zanzibar) Tj ET EMC"), `<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>`,
+		`<</Type/StructTreeRoot/K[8 0 R]/ParentTree<</Nums[0[9 0 R]]>>>>`, `<</S/Document/P 7 0 R/K[9 0 R 10 0 R]>>`,
+		`<</S/P/P 8 0 R/Pg 3 0 R/K<</Type/MCR/MCID 0/Stm 5 0 R>>>>`, `<</S/P/P 8 0 R/K[<</Type/MCR/Pg 11 0 R/MCID 0/Stm 5 0 R>>]>>`,
+		`<</Type/Page/Parent 2 0 R/Contents 4 0 R>>`)
+	_, out, err := run(t, e, "redact", map[string]string{"text": "Zanzibar"}, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := finders(t, out[0], "Zanzibar"); len(n) > 0 {
+		t.Errorf("still found by %q", n)
+	}
+	text, _ := pdftest.Run(t, "qpdf", "--qdf", "--object-streams=disable", "--no-original-object-ids", pdftest.Write(t, "out.pdf", out[0]), "-")
+	drawn, tagged := regexp.MustCompile(`/Redacted1 (\d+) 0 R`).FindAllStringSubmatch(text, -1), regexp.MustCompile(`/Stm (\d+) 0 R`).FindAllStringSubmatch(text, -1)
+	if len(drawn) != 2 || len(tagged) != 2 || drawn[0][1] == drawn[1][1] || tagged[0][1] == tagged[1][1] || tagged[0][1] != drawn[0][1] && tagged[0][1] != drawn[1][1] {
+		t.Errorf("drawn %q, in the tree %q", drawn, tagged)
+	}
+}
+
 // TestTextWithoutAFontIsRedacted: content that shows text before it has set a font.
 func TestTextWithoutAFontIsRedacted(t *testing.T) {
 	b := raw(`<</Type/Catalog/Pages 2 0 R>>`, `<</Type/Pages/Kids[3 0 R]/Count 1/MediaBox[0 0 300 200]>>`,

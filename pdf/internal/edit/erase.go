@@ -14,6 +14,7 @@ import (
 type eraser struct {
 	r      *Redaction
 	e      *Draft
+	page   cos.Ref
 	boxes  []area
 	asked  []area         // of them, those in which nothing may stand, wherever it came from
 	marks  map[int]bool   // marked content with something in the boxes, by Mark.Start
@@ -464,20 +465,24 @@ func (x *eraser) form(up, l *level, ev *content.Event) {
 	for _, key := range [...]cos.Name{"Filter", "DecodeParms", "Length", "PieceInfo", "Metadata", "F", "FFilter", "FDecodeParms", "DL"} {
 		d = with(d, key, nil)
 	}
-	x.put(up, &stream{dict: with(d, "Resources", l.pruned(x.e)), data: l.out})
+	now := x.put(up, &stream{dict: with(d, "Resources", l.pruned(x.e)), data: l.out})
+	if was := refOf(ev.Object); !was.IsZero() {
+		x.r.forms[formOn{x.page.Num, was.Num}] = now
+	}
 }
 
 // put draws a new XObject.
-func (x *eraser) put(l *level, s *stream) {
+func (x *eraser) put(l *level, s *stream) cos.Ref {
 	l.changed = true
 	taken := x.e.dict(l.resources.Get("XObject"))
 	for {
 		x.made++
 		n := cos.Name(fmt.Sprintf("Redacted%d", x.made))
 		if taken.Get(n) == nil {
-			l.added = append(l.added, cos.E(n, x.e.add(s)))
+			r := x.e.add(s)
+			l.added = append(l.added, cos.E(n, r))
 			l.emit("Do", []cos.Object{n})
-			return
+			return r
 		}
 	}
 }

@@ -83,7 +83,11 @@ type Redaction struct {
 	boxes   [][]area // of each page: those asked for and those of OCR first, of which there are asked
 	asked   []int
 	drawn   [][]area // what is covered with black
+	forms   map[formOn]cos.Ref
 }
+
+// formOn is a form on a page, in whose place another is drawn.
+type formOn struct{ page, form uint32 }
 
 // notProvable is the error of a redaction that could leave something.
 func notProvable(place, why string) error {
@@ -98,7 +102,7 @@ func notProvable(place, why string) error {
 // bookmarks, metadata. Attachments, scripts, XFA, thumbnails and private data go as a whole. What
 // is written from the draft must be held against Proved.
 func (e *Draft) Redact(ctx context.Context, o RedactOptions) (*Redaction, error) {
-	r := &Redaction{ocr: o.OCR, known: map[[sha256.Size]byte][]PictureWord{}}
+	r := &Redaction{ocr: o.OCR, known: map[[sha256.Size]byte][]PictureWord{}, forms: map[formOn]cos.Ref{}}
 	if o.Text != "" || o.Regexp != "" {
 		re, err := SearchOptions{Text: o.Text, Regexp: o.Regexp, Case: o.Case}.Pattern()
 		if err != nil {
@@ -152,6 +156,7 @@ func (e *Draft) Redact(ctx context.Context, o RedactOptions) (*Redaction, error)
 		}
 	}
 	e.pageTree()
+	r.retarget(e)
 	e.dropDangling()
 	r.hidden(e)
 	return r, e.err
@@ -249,7 +254,7 @@ func (r *Redaction) page(ctx context.Context, e *Draft, i int, mark bool) error 
 	}
 	p.Dict = with(p.Dict, "Annots", r.annotations(ctx, e, p, boxes))
 	src := &source{e: e}
-	x := &eraser{r: r, e: e, boxes: boxes, asked: boxes[:r.asked[i]], marks: map[int]bool{}, ids: map[int64]bool{}, place: content.Place(i + 1)}
+	x := &eraser{r: r, e: e, page: p.Ref, boxes: boxes, asked: boxes[:r.asked[i]], marks: map[int]bool{}, ids: map[int64]bool{}, place: content.Place(i + 1)}
 	c := content.Content{Data: src.pageData(p.Dict), Resources: e.dict(p.Dict.Get("Resources")), Matrix: content.Identity}
 	if len(boxes) > 0 { // first what is hit, then what is written: texts of marked content stand before it
 		if err := r.content.Again().Run(ctx, c, x.place, x.look); err != nil {
@@ -417,6 +422,48 @@ func (r *Redaction) elements(e *Draft, page cos.Ref, ids map[int64]bool) {
 		return false
 	}
 	walk(e.dict(e.catalog().Get("StructTreeRoot")).Get("K"), cos.Ref{}, 0)
+}
+
+// retarget has the structure elements with content in a form refer to the one that is drawn now.
+func (r *Redaction) retarget(e *Draft) {
+	if len(r.forms) == 0 {
+		return
+	}
+	seen := map[cos.Ref]bool{}
+	var walk func(o cos.Object, page cos.Ref, depth int) cos.Object
+	walk = func(o cos.Object, page cos.Ref, depth int) cos.Object {
+		ref := refOf(o)
+		if depth > mostDepth || len(seen) > mostEntries || !ref.IsZero() && seen[ref] {
+			return o
+		}
+		seen[ref] = true
+		switch v := e.resolve(o).(type) {
+		case cos.Array:
+			out := make(cos.Array, len(v))
+			for i := range v {
+				out[i] = walk(v[i], page, depth+1)
+			}
+			return out
+		case cos.Dict:
+			if pg := refOf(v.Get("Pg")); !pg.IsZero() {
+				page = pg
+			}
+			if now, is := r.forms[formOn{page.Num, refOf(v.Get("Stm")).Num}]; is {
+				v = with(v, "Stm", now)
+			}
+			if k := v.Get("K"); k != nil {
+				v = with(v, "K", walk(k, page, depth+1))
+			}
+			if ref.IsZero() {
+				return v
+			}
+			e.set(ref, v)
+		}
+		return o
+	}
+	if root := walk(e.catalog().Get("StructTreeRoot"), cos.Ref{}, 0); root != nil && refOf(root).IsZero() {
+		e.change("StructTreeRoot", root)
+	}
 }
 
 // hidden takes away what holds copies of text beside the pages.
