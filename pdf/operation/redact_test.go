@@ -623,6 +623,24 @@ func TestEmbeddedFontsStayAsTheyWere(t *testing.T) {
 	}
 }
 
+// TestAddressesAreReadAsPeopleReadThem: the target of a link has the text also where it is escaped.
+func TestAddressesAreReadAsPeopleReadThem(t *testing.T) {
+	e := engine(t)
+	for _, target := range []string{"http://a/Secret%20Plan/x", "http://a/%53ecret%20%70lan", "mailto:secret%20plan@a", "http://a/?q=secret+plan", "http://a/secret plan", "http://100%/secret%20plan"} {
+		b := raw(`<</Type/Catalog/Pages 2 0 R>>`, `<</Type/Pages/Kids[3 0 R]/Count 1/MediaBox[0 0 300 200]>>`,
+			`<</Type/Page/Parent 2 0 R/Annots[<</Subtype/Link/Rect[0 0 9 9]/A<</S/URI/URI(`+target+`)>>>><</Subtype/Link/Rect[9 9 20 20]/A<</S/URI/URI(http://kept/100%)>>>>]>>`)
+		_, out, err := run(t, e, "redact", map[string]string{"text": "secret plan"}, b)
+		if err != nil {
+			t.Errorf("%s: %v", target, err)
+			continue
+		}
+		text, _ := pdftest.Run(t, "qpdf", "--qdf", "--object-streams=disable", pdftest.Write(t, "out.pdf", out[0]), "-")
+		if low := strings.ToLower(text); strings.Contains(low, "ecret") || !strings.Contains(low, "(http://kept/100%)") {
+			t.Errorf("%s: %s", target, text)
+		}
+	}
+}
+
 // TestFormsInTheStructureTreeAreRedacted: an element whose content stands in a form refers to the
 // form that the page draws now, on each page to its own.
 func TestFormsInTheStructureTreeAreRedacted(t *testing.T) {

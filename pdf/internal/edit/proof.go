@@ -154,7 +154,7 @@ func (r *Redaction) clean(ctx context.Context, e *Draft, reader *textReader, ref
 		switch v := o.(type) {
 		case cos.String, cos.Hex:
 			s, _ := cos.TextOf(v)
-			return r.in(s) && !r.defined(s, key)
+			return r.says(s, key)
 		case cos.Name:
 			return key != "BaseFont" && key != "FontName" && r.named(v, key)
 		case cos.Array:

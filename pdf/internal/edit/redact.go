@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"regexp"
 	"slices"
@@ -563,6 +564,22 @@ func (r *Redaction) matches(s string) bool {
 	return slices.ContainsFunc(r.said, func(re *regexp.Regexp) bool { return re.MatchString(s) })
 }
 
+// says reports whether a string that is the value of a key has it.
+func (r *Redaction) says(s string, key cos.Name) bool {
+	return r.in(s) && !r.defined(s, key) || key == "URI" && r.in(unescaped(s))
+}
+
+// escaped is an octet of an address (RFC 3986, 2.1).
+var escaped = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
+
+// unescaped returns an address as people read it.
+func unescaped(s string) string {
+	return escaped.ReplaceAllStringFunc(strings.ReplaceAll(s, "+", " "), func(x string) string {
+		b, _ := hex.DecodeString(x[1:]) // two digits are one octet
+		return string(b)
+	})
+}
+
 // without returns text without it.
 func (r *Redaction) without(s string) string {
 	for range 8 { // what is left may match anew
@@ -590,8 +607,11 @@ func (r *Redaction) sweep(e *Draft) {
 	change = func(o cos.Object, key cos.Name) (cos.Object, bool) {
 		switch v := o.(type) {
 		case cos.String, cos.Hex, cos.Text:
-			if s, ok := cos.TextOf(v); ok && r.in(s) && !r.defined(s, key) {
+			if s, ok := cos.TextOf(v); ok && r.says(s, key) {
 				r.Removed.Strings++
+				if key == "URI" && !r.in(s) {
+					s = unescaped(s)
+				}
 				return cos.Text(r.without(s)), true
 			}
 		case cos.Array:
