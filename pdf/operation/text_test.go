@@ -117,14 +117,15 @@ func TestSpacesWithoutWidthAreNone(t *testing.T) {
 	b := raw(`<</Type/Catalog/Pages 2 0 R>>`, `<</Type/Pages/Kids[3 0 R]/Count 1>>`,
 		`<</Type/Page/MediaBox[0 0 300 200]/Contents 4 0 R/Resources<</Font<</F<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>>>`,
 		stream("", "BT /F 10 Tf 20 150 Td -2.7 Tw (The)Tj 0 Tw ( )Tj -2.7 Tw (Pr e)Tj (fa ce)Tj -5 Tw ( )Tj 0 Tw (is here) Tj ET"))
-	done, out, err := run(t, e, "optimise", nil, b)
+	_, out, err := run(t, e, "optimise", nil, b)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := pdftest.Text(t, pdftest.Write(t, "in.pdf", out[0])); !strings.HasPrefix(got, "The Preface") {
 		t.Errorf("pdftotext: %q", got)
 	}
-	if done, _, err = run(t, e, "text", nil, b); err != nil || !strings.HasPrefix(done.Text, "The Preface") {
+	done, _, err := run(t, e, "text", nil, b)
+	if err != nil || !strings.HasPrefix(done.Text, "The Preface") {
 		t.Errorf("%v: %q", err, done.Text)
 	}
 	for _, text := range []string{"preface", "pr efa ce"} {

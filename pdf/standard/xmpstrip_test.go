@@ -8,6 +8,13 @@ import (
 	"example.com/quire/pdf/standard"
 )
 
+// packet has what is given within its Description.
+func packet(attributes, properties string) []byte {
+	return []byte(`<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">` +
+		`<rdf:Description rdf:about="" xmlns:pdfaid="http://www.aiim.org/pdfa/ns/id/" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:xmp="http://ns.adobe.com/xap/1.0/"` + attributes +
+		`><pdfaid:part>2</pdfaid:part><pdfaid:conformance>B</pdfaid:conformance>` + properties + `</rdf:Description></rdf:RDF></x:xmpmeta>`)
+}
+
 // word reports whether a text has the word that the tests take out.
 func word(s string) bool { return strings.Contains(strings.ToLower(s), "secret") }
 

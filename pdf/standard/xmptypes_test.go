@@ -12,13 +12,6 @@ import (
 	"example.com/quire/pdf/standard"
 )
 
-// packet has what is given within its Description.
-func packet(attributes, properties string) []byte {
-	return []byte(`<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">` +
-		`<rdf:Description rdf:about="" xmlns:pdfaid="http://www.aiim.org/pdfa/ns/id/" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:xmp="http://ns.adobe.com/xap/1.0/"` + attributes +
-		`><pdfaid:part>2</pdfaid:part><pdfaid:conformance>B</pdfaid:conformance>` + properties + `</rdf:Description></rdf:RDF></x:xmpmeta>`)
-}
-
 // metadata returns what the judge finds in a packet.
 func metadata(p []byte) (found []string) {
 	j := standard.NewJudge([]standard.ID{standard.PDFA2b}, cos.V17)
