@@ -128,6 +128,16 @@ func TestSpacesWithoutWidthAreNone(t *testing.T) {
 	if err != nil || !strings.HasPrefix(done.Text, "The Preface") {
 		t.Errorf("%v: %q", err, done.Text)
 	}
+	// Drawn from its end, it is one word too.
+	backwards := raw(`<</Type/Catalog/Pages 2 0 R>>`, `<</Type/Pages/Kids[3 0 R]/Count 1>>`,
+		`<</Type/Page/MediaBox[0 0 300 200]/Contents 4 0 R/Resources<</Font<</F<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>>>`,
+		stream("", "BT /F 10 Tf -2.7 Tw 35.64 150 Td (fa ce) Tj -15.64 0 Td (Pr e) Tj ET"))
+	for _, text := range []string{"preface", "pr efa ce"} {
+		found, err := open(t, e, backwards, "").Search(t.Context(), pdf.SearchOptions{Text: text})
+		if err != nil || len(found) != 1 {
+			t.Errorf("%s, drawn backwards: %v, %+v", text, err, found)
+		}
+	}
 	for _, text := range []string{"preface", "pr efa ce"} {
 		found, err := open(t, e, b, "").Search(t.Context(), pdf.SearchOptions{Text: text})
 		if err != nil || len(found) != 1 || len(found[0].Boxes) != 1 {

@@ -297,7 +297,9 @@ func joins(w *word, p piece) bool {
 }
 
 func (w *word) extend(p piece) {
-	w.Parts[len(w.Parts)-1].Space = w.spaceAfter
+	if w.spaceAfter {
+		w.Parts[len(w.Parts)-1].Space = true
+	}
 	w.Parts = append(w.Parts, p.Part)
 	w.end, w.spaceAfter = max(w.end, p.end), p.spaceAfter
 }

@@ -370,6 +370,7 @@ func flows(t *content.Text, all bool) []*flow {
 	return out
 }
 
+// ordersOf are those of flows but for characters that nobody sees.
 func ordersOf(t *content.Text, all bool) []*flow {
 	thin := slices.ContainsFunc(t.Order, func(w content.Word) bool {
 		return slices.ContainsFunc(w.Parts, func(p content.Part) bool { return p.Space })
@@ -384,7 +385,7 @@ func ordersOf(t *content.Text, all bool) []*flow {
 	return out
 }
 
-// orders are those of flows, with or without spaces that have no width.
+// orders are those of one reading of the indices, with or without spaces that have no width.
 func orders(t *content.Text, all, spaces bool) []*flow {
 	parts := 0
 	for i := range t.Order {
