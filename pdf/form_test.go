@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"slices"
 	"strings"
 	"testing"
 
@@ -379,4 +380,91 @@ var everyValue = []form.Value{
 	{Name: "size", Is: []string{"S"}},
 	{Name: "country", Is: []string{"fr"}},
 	{Name: "languages", Is: []string{"English", "Polish"}},
+}
+
+const buttonAddress = "https://example.com/send?a=ä"
+
+// buttons are a form with one that resets it, and one that opens an address.
+func buttons(b *doc.Builder) error {
+	reset, send := doc.NewField(doc.FieldButton, "clear", "Clear all"), doc.NewField(doc.FieldButton, "send", "Send")
+	reset.Action, send.Action = doc.ResetForm, buttonAddress
+	send.Width, send.Height, send.Background = doc.MM(40), doc.MM(12), doc.RGB(0xdd, 0xdd, 0xdd)
+	send.Style = &doc.Style{Size: 10 * doc.Pt, Align: doc.AlignCenter}
+	b.Title("Buttons").Lang("en").Field(doc.NewField(doc.FieldText, "a", "A")).Field(reset).Field(send)
+	return nil
+}
+
+// TestButtonsResetAndOpen: a button shows its label and does what it says, in a template as in Go.
+// PDF/A has none, and what is no action is an error with its data.
+func TestButtonsResetAndOpen(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, pdf.Config{})
+	const source = `quire: 1
+name: t
+lang: en
+title: Buttons
+theme: none
+data: {at: string}
+body:
+  - {field: text, name: a, label: A}
+  - {field: button, name: clear, label: Clear all, action: reset}
+  - {field: button, name: send, label: Send, action: "${at}", width: 40mm, height: 12mm, align: center, background: "#dddddd"}
+`
+	plan, err := e.Compile(t.Context(), pdf.Source{File: "t.yaml", Text: []byte(source)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := func(at string, ids ...standard.ID) ([]byte, error) {
+		var out bytes.Buffer
+		_, err := e.Render(t.Context(), &out, plan, template.JSON([]byte(`{"at": "`+at+`"}`)), pdf.RenderOptions{Standards: ids, Time: frozen})
+		return out.Bytes(), err
+	}
+	for _, ids := range [][]standard.ID{nil, {standard.PDFUA2}, {standard.PDFUA1}} {
+		body, err := made(buttonAddress, ids...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inGo, _ := render(t, e, pdf.RenderOptions{Standards: ids, Time: frozen}, buttons)
+		if !bytes.Equal(body, inGo) {
+			t.Errorf("%v: %d bytes by the template, %d by Go", ids, len(body), len(inGo))
+		}
+		file := pdftest.Write(t, "buttons.pdf", body)
+		if err := pdftest.QPDF(t, file); err != nil {
+			t.Error(err)
+		}
+		if ids != nil {
+			if found, err := e.Check(t.Context(), opened(t, e, body), ids...); err != nil || len(found) > 0 {
+				t.Errorf("%v: %v %v", ids, found, err)
+			}
+		}
+		plain, _ := tool(t, "qpdf", "--qdf", "--object-streams=disable", file, "-")
+		for _, want := range []string{"/S /ResetForm", "/URI (https://example.com/send?a=%C3%A4)", "/CA (Clear all)", "/CA (Send)", "/Ff 65536"} {
+			if !strings.Contains(plain, want) {
+				t.Errorf("%v: no %s", ids, want)
+			}
+		}
+		if text := pdftest.Text(t, file); strings.Count(text, "Clear all") != 1 || strings.Count(text, "Send") != 1 {
+			t.Errorf("%v: shown is %q", ids, text)
+		}
+	}
+	for _, c := range []struct {
+		at   string
+		ids  []standard.ID
+		want string
+	}{
+		{buttonAddress, []standard.ID{standard.PDFA4}, "S044 t.yaml:9:6"},
+		{buttonAddress, []standard.ID{standard.PDFA2b}, "S044 t.yaml:9:6"},
+		{buttonAddress, []standard.ID{standard.PDFA1b}, "S044 t.yaml:9:6"},
+		{"javascript:x", nil, "L310 t.yaml:10:6 at"},
+		{"", nil, "L321 t.yaml:10:6"},
+	} {
+		_, err := made(c.at, c.ids...)
+		var all []string
+		for _, d := range diagnosticsOf(err) {
+			all = append(all, strings.TrimSpace(fmt.Sprintf("%s %s:%d:%d %s", d.Code, d.File, d.Line, d.Col, d.DataPath)))
+		}
+		if !slices.Contains(all, c.want) {
+			t.Errorf("%q %v: %v, want %s", c.at, c.ids, err, c.want)
+		}
+	}
 }

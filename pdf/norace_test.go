@@ -341,6 +341,10 @@ func TestVeraPDF(t *testing.T) {
 		body, _ = openType(t, pdf.RenderOptions{Standards: ids, Time: frozen})
 		put(fmt.Sprintf("opentype %v", ids), ids, body)
 	}
+	for _, id := range []standard.ID{standard.PDFUA1, standard.PDFUA2} { // no archives
+		body, _ := render(t, e, pdf.RenderOptions{Standards: []standard.ID{id}, Time: frozen}, buttons)
+		put("buttons", []standard.ID{id}, body)
+	}
 	for _, ids := range claimable { // forms, filled ones and flattened ones
 		body, _ := render(t, e, pdf.RenderOptions{Standards: ids, Time: frozen}, everyField)
 		put(fmt.Sprintf("form %v", ids), ids, body)

@@ -11,7 +11,11 @@ const (
 	FieldChoice                     // a drop-down list
 	FieldList                       // one or several of a list that is shown
 	FieldSignature                  // the place for a signature
+	FieldButton                     // a button that does something: Action
 )
+
+// ResetForm is the action that gives all fields of the document their initial values.
+const ResetForm = "reset"
 
 // FieldOption is one of the possible values of a field.
 type FieldOption struct {
@@ -32,7 +36,7 @@ type FieldCaption uint8
 
 // The places.
 const (
-	CaptionAuto FieldCaption = iota // right of a check box, above everything else
+	CaptionAuto FieldCaption = iota // in a button, right of a check box, above everything else
 	CaptionNone                     // nowhere: programs show it when one points at the field
 )
 
@@ -75,7 +79,10 @@ type Field struct {
 	// left half of the field, or in all of it if there are no lines. Of the image, Name and Data
 	// count.
 	Picture *Image
-	From    Origin
+	// Action is what a button does: ResetForm, or an address to open: https:, http:, mailto: or tel:.
+	// PDF/A allows no buttons.
+	Action string
+	From   Origin // what the first of Values is made of, or Action, for diagnostics
 }
 
 // fieldBorder is the frame of fields that name none.

@@ -197,7 +197,7 @@ var keyValues = map[string]string{
 	"caps": "small", "position": "super", "features": "[-kern]", "indent": "7mm", "margin-left": "7mm", "margin-right": "7mm",
 	"markup": "none", "tabs": "[{at: 20mm}]", "max-lines": "1", "overflow": "ellipsis", "background": `"#eef1f7"`, "border": "hairline", "padding": "3mm",
 	"radius": "2mm", "width": "30mm", "height": "25mm", "valign": "middle", "rotate": "90", "gap": "9mm", "widths": "[1fr, 3fr]", "stretch": "true",
-	"count": "3", "balance": "false", "levels": "1", "leader": "none", "title": "Contents", "reserve": "2", "layer": "over", "level": "3", "number": "true", "artifact": "true", "id": "named", "picture": "wide.png",
+	"count": "3", "balance": "false", "levels": "1", "leader": "none", "title": "Contents", "reserve": "2", "layer": "over", "level": "3", "number": "true", "artifact": "true", "id": "named", "picture": "wide.png", "action": "reset",
 }
 
 // TestNoKeyOfABlockIsWithoutEffect: each key that may stand beside a kind changes what is printed
@@ -211,7 +211,7 @@ func TestNoKeyOfABlockIsWithoutEffect(t *testing.T) {
 		"field name": "", "field label": "", "field value": "", "field options": "", "field editable": "", "field multiple": "", "field round": "", "field max": "", "field comb": "",
 		"field password": "", "field caption": "none", "field required": "true", "field read-only": "true", "field multiline": "true", "field fit": "true",
 		"barcode value": "", "barcode alt": "", "image alt": "", "svg alt": "", "image decorative": "", "svg decorative": "", "barcode decorative": "",
-		"signature picture": "", "image artifact": "", "shape artifact": "", "svg artifact": "", "barcode artifact": "", "image fit": "", "svg fit": "", "image dpi-max": "", "svg dpi-max": "", "barcode size": "20mm", "barcode module": "1mm", "barcode ecc": "",
+		"signature picture": "", "field action": "", "image artifact": "", "shape artifact": "", "svg artifact": "", "barcode artifact": "", "image fit": "", "svg fit": "", "image dpi-max": "", "svg dpi-max": "", "barcode size": "20mm", "barcode module": "1mm", "barcode ecc": "",
 		"barcode hri": "off", "use with": "{p: given}", "use slots": "{s: given}", "switch cases": "", "switch else": "", "slot empty": "",
 		"slot if": "", "heading bookmark": "true", "image width": "", "svg width": "", "heading size": "15pt", "heading weight": "400",
 		"image height": "5mm", "svg height": "5mm", "markdown level": "", "toc levels": "",
@@ -408,6 +408,7 @@ func effectCases() (all []effectCase) {
 	add("field", page("", 1, "{field: checkbox, name: f, label: a, @}"), "round", "true", "options", "[x]", "value", "Yes")
 	add("signature", page("", 1, "{signature: f, alt: l, @}"), "width", "30mm", "height", "30mm")
 	add("signature", page("sign: {signer: broker, field: f}", 1, "{signature: f, alt: l, @}"), "picture", "wide.png")
+	add("field", page("", 1, "{field: button, name: f, label: a, @}"), "action", "reset")
 	add("an option", page("", 1, "{field: choice, name: f, label: a, options: [{value: x, @}]}"), "text", "Shown")
 	add("barcode", page("", 1, "{barcode: code128, value: A1, @}"), "alt", "a", "decorative", "true", "artifact", "true")
 	add("barcode", page("", 1, "{barcode: qr, value: A1, alt: a, @}"), "module", "2mm", "size", "30mm", "ecc", "H")

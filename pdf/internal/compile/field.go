@@ -13,6 +13,7 @@ type fieldNode struct {
 	out     doc.Field
 	name    *plainText
 	label   *plainText
+	action  *plainText // of a button; nil: it is no button
 	values  []*plainText
 	id      int32 // of the first value's parts in Plan.spans
 	options []fieldOption
@@ -22,13 +23,13 @@ type fieldNode struct {
 type fieldOption struct{ value, text *plainText }
 
 func fieldKinds() []string {
-	return []string{"text", "checkbox", "radio", "choice", "list", "signature"}
+	return []string{"text", "checkbox", "radio", "choice", "list", "signature", "button"}
 }
 
 func (c *compiler) fieldBlock(b *blockSource) block {
 	o := b.common
 	i, known := c.choice(b.value, b.path, fieldKinds()...)
-	n := &fieldNode{out: doc.NewField(doc.FieldKind(i), "", "")} //nolint:gosec // G115: one of six
+	n := &fieldNode{out: doc.NewField(doc.FieldKind(i), "", "")} //nolint:gosec // G115: one of seven
 	if v := o.need("name"); v != nil {
 		n.name = c.plain(v, o.at("name"))
 	}
@@ -39,6 +40,11 @@ func (c *compiler) fieldBlock(b *blockSource) block {
 		n.values = c.plains(v, o.at("value"))
 		if len(n.values) > 0 {
 			n.id = c.spanID(n.values[0].parts)
+		}
+	}
+	if n.out.Kind == doc.FieldButton {
+		if mustHave(o, "action", &n.action, c.action); n.action != nil {
+			n.id = c.spanID(n.action.parts)
 		}
 	}
 	if v := o.get("options"); v != nil {
@@ -55,6 +61,15 @@ func (c *compiler) fieldBlock(b *blockSource) block {
 	c.fieldFlags(o, &n.out, known)
 	n.common = b.done()
 	return n
+}
+
+// action reads what a button does: reset, or an address that it opens.
+func (c *compiler) action(n *strictyaml.Node, path string) *plainText {
+	t := c.plain(n, path)
+	if s, known := t.known(); known && n.IsScalar() && s != doc.ResetForm && (!MayLead(s) || s[0] == '#') {
+		c.bad(n, path, codeWrong, "write reset, or an address: https:, http:, mailto: or tel:", "%s is not what a button can do", quoted(s))
+	}
+	return t
 }
 
 // frame reads the keys of the place of a field.
@@ -91,7 +106,7 @@ func (c *compiler) fieldFlags(o *object, f *doc.Field, known bool) {
 		to  *bool
 		has bool
 	}{
-		{"required", &f.Required, true},
+		{"required", &f.Required, f.Kind != doc.FieldButton},
 		{"read-only", &f.ReadOnly, true},
 		{"multiline", &f.Multiline, text},
 		{"password", &f.Password, text},
@@ -113,8 +128,12 @@ func (c *compiler) fieldFlags(o *object, f *doc.Field, known bool) {
 	for _, x := range []struct {
 		key string
 		has bool
-	}{{"max", text}, {"options", button || choice || list}, {"value", f.Kind != doc.FieldSignature}} {
+	}{
+		{"max", text}, {"options", button || choice || list}, {"value", f.Kind != doc.FieldSignature && f.Kind != doc.FieldButton},
+		{"caption", f.Kind != doc.FieldButton}, {"action", f.Kind == doc.FieldButton},
+	} {
 		if known && !x.has && o.n.Get(x.key) != nil {
+			o.told = append(o.told, x.key)
 			c.bad(o.n.Key(x.key), o.at(x.key), codeWrong, "", "a field of this kind has no %q", x.key)
 		}
 	}
@@ -183,6 +202,9 @@ func (n *fieldNode) emit(r *render, out sink) error {
 	if f.Label, err = r.plain(n.label); err != nil {
 		return err
 	}
+	if f.Action, err = r.plain(n.action); err != nil {
+		return err
+	}
 	for _, v := range n.values {
 		s, err := r.plain(v)
 		if err != nil {
@@ -213,7 +235,7 @@ func (n *fieldNode) emit(r *render, out sink) error {
 
 // known reports whether the field needs no data.
 func (n *fieldNode) known() bool {
-	texts := append([]*plainText{n.name, n.label}, n.values...)
+	texts := append([]*plainText{n.name, n.label, n.action}, n.values...)
 	for _, o := range n.options {
 		texts = append(texts, o.value, o.text)
 	}

@@ -362,6 +362,7 @@ field
  multiple flag
  max int=1..10000
  round flag
+ action text
  border <a line of a border> | 'hairline' | 'none'
  background color
  width length

@@ -81,6 +81,14 @@ func (c *content) widget(it *layout.WidgetItem) error {
 		look = append(look, cos.E("CA", cos.String([]string{layout.MarkCheck: "4", layout.MarkDot: "l"}[it.Look.Mark])))
 	}
 	d = append(d, cos.E("AP", a.Dict(append(a.Entries(1), cos.E("N", normal)))))
+	if it.Field.Kind == doc.FieldButton {
+		look = append(look, cos.E("CA", a.Text(it.Field.Label)))
+		act, err := e.buttonAction(it.Field)
+		if err != nil {
+			return err
+		}
+		d = append(d, cos.E("A", act))
+	}
 	if len(look) > 0 {
 		d = append(d, cos.E("MK", a.Dict(look)))
 	}
@@ -99,8 +107,25 @@ func (c *content) widget(it *layout.WidgetItem) error {
 	return nil
 }
 
+// buttonAction is what a button does (12.7.5.2.2).
+func (e *Emitter) buttonAction(f *doc.Field) (cos.Object, error) {
+	a := e.w.Arena()
+	if f.Action == doc.ResetForm {
+		return a.Dict(append(a.Entries(1), cos.E("S", cos.Name("ResetForm")))), nil
+	}
+	uri, err := toURI(f.Action)
+	if err != nil {
+		wrong := diag.Diagnostic{Code: "L310", Message: err.Error(), Suggestion: "a button opens an address, or has the action reset"}
+		if f.From.Frame != nil {
+			wrong.DataPath = f.From.Frame.DataPath(f.From.Part, f.Action, f.Action)
+		}
+		return nil, diag.Fail(f.Src.Place(wrong))
+	}
+	return a.Dict(append(a.Entries(2), cos.E("S", cos.Name("URI")), cos.E("URI", a.String(uri)))), nil
+}
+
 // The most entries of a widget, and those that its field adds where it has no other.
-const widgetEntries, fieldEntries = 13, 9
+const widgetEntries, fieldEntries = 14, 9
 
 func rgb(a *cos.Arena, c doc.Color) cos.Object {
 	r, g, b := c.RGB()
@@ -186,7 +211,7 @@ func (e *Emitter) fieldOf(it *layout.WidgetItem) (*formField, error) {
 	}
 	a, b := f.field, it.Field
 	same := a.Kind == b.Kind && slices.Equal(a.Values, b.Values) && a.Required == b.Required && a.ReadOnly == b.ReadOnly &&
-		a.Multiline == b.Multiline && a.Password == b.Password && a.Comb == b.Comb && a.Editable == b.Editable && a.Multiple == b.Multiple && a.Max == b.Max
+		a.Multiline == b.Multiline && a.Password == b.Password && a.Action == b.Action && a.Comb == b.Comb && a.Editable == b.Editable && a.Multiple == b.Multiple && a.Max == b.Max
 	switch {
 	case !same:
 		return fail("another field of that name differs from it")
@@ -205,20 +230,16 @@ func (e *Emitter) appearance(pi *pageInfo, it *layout.WidgetItem, on bool) (cos.
 	}
 	c.rects(l.Back)
 	switch {
+	case it.Field.Kind == doc.FieldButton:
+		if err := c.clipped(l, it.H); err != nil {
+			return cos.Ref{}, err
+		}
 	case l.Mark == layout.MarkNone && (it.Field.Kind != doc.FieldSignature || len(l.Texts) > 0):
 		c.b = append(c.b, "/Tx BMC\n"...)
 		if len(l.Texts) > 0 {
-			c.b = append(c.b, "q\n"...)
-			for _, v := range [4]doc.Length{l.Clip.X, it.H - l.Clip.Y - l.Clip.H, l.Clip.W, l.Clip.H} {
-				c.num(hundredths(v))
-				c.b = append(c.b, ' ')
-			}
-			c.b = append(c.b, "re W n\n"...)
-			if err := c.items(l.Texts); err != nil {
+			if err := c.clipped(l, it.H); err != nil {
 				return cos.Ref{}, err
 			}
-			c.end()
-			c.b = append(c.b, "Q\n"...)
 		}
 		c.b = append(c.b, "EMC\n"...)
 	case on && l.Mark == layout.MarkCheck:
@@ -237,6 +258,22 @@ func (e *Emitter) appearance(pi *pageInfo, it *layout.WidgetItem, on bool) (cos.
 		cos.E("BBox", a.List(cos.Int(0), cos.Int(0), a.Fixed(int64(it.W)), a.Fixed(int64(it.H)))),
 		cos.E("Resources", a.Ref(e.resources)),
 	), c.b, c.repeats)
+}
+
+// clipped draws the texts of a widget of a height, but for what is beyond it.
+func (c *content) clipped(l *layout.Look, height doc.Length) error {
+	c.b = append(c.b, "q\n"...)
+	for _, v := range [4]doc.Length{l.Clip.X, height - l.Clip.Y - l.Clip.H, l.Clip.W, l.Clip.H} {
+		c.num(hundredths(v))
+		c.b = append(c.b, ' ')
+	}
+	c.b = append(c.b, "re W n\n"...)
+	if err := c.items(l.Texts); err != nil {
+		return err
+	}
+	c.end()
+	c.b = append(c.b, "Q\n"...)
+	return nil
 }
 
 func ink(s *doc.Style) doc.Color {
@@ -475,6 +512,9 @@ func (e *Emitter) describe(d cos.Dict, f *formField, parent cos.Ref) cos.Dict {
 			}
 		}
 		value = a.Name(state)
+	case doc.FieldButton:
+		d = append(d, cos.E("FT", cos.Name("Btn")))
+		set(true, form.FlagPushbutton)
 	case doc.FieldChoice, doc.FieldList:
 		d = append(d, cos.E("FT", cos.Name("Ch")))
 		set(n.Kind == doc.FieldChoice, form.FlagCombo)

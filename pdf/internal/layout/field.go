@@ -121,6 +121,8 @@ func (m *maker) field(n *doc.Field, en env) (block, error) {
 		}
 	case doc.FieldCheckBox:
 		nodes = append(nodes, beside(one(onValue(n), n.Label), n.Label))
+	case doc.FieldButton:
+		nodes = append(nodes, one("", n.Label))
 	default:
 		if captioned {
 			nodes = append(nodes, said(n.Label), &underCaption)
@@ -150,8 +152,11 @@ func onValue(n *doc.Field) string {
 // badField is the error of a field, with the data that its value is of.
 func (m *maker) badField(n *doc.Field, why string) error {
 	d := at(n.Src, codeField, "the form field %q: %s", n.Name, why)
-	if n.From.Frame != nil && len(n.Values) > 0 {
-		d.DataPath = n.From.Frame.DataPath(n.From.Part, n.Values[0], n.Values[0])
+	switch {
+	case len(n.Values) > 0:
+		d = fromData(d, n.From, n.Values[0])
+	case n.Action != "":
+		d = fromData(d, n.From, n.Action)
 	}
 	return failed(d)
 }
@@ -170,6 +175,12 @@ func fault(n *doc.Field) string {
 		return "it needs options"
 	case n.Kind == doc.FieldSignature && len(n.Values) > 0:
 		return "a place for a signature has no value"
+	case n.Kind == doc.FieldButton && (len(n.Values) > 0 || n.Required):
+		return "a button has no value"
+	case n.Kind == doc.FieldButton && n.Action == "":
+		return "a button has an action: reset, or an address"
+	case n.Kind != doc.FieldButton && n.Action != "":
+		return "it is no button, and has no action"
 	case len(n.Values) > 1 && (n.Kind != doc.FieldList || !n.Multiple):
 		return "it has one value"
 	case n.Password && (n.Kind != doc.FieldText || len(n.Values) > 0):
@@ -254,6 +265,12 @@ func (m *maker) widget(n *button, en env) (block, *tag.Elem, error) {
 		if l.h <= 0 {
 			l.h = l.w
 		}
+	case d.Kind == doc.FieldButton:
+		if l.w <= 0 {
+			if l.w, err = l.wide(d.Label); err != nil {
+				return nil, nil, err
+			}
+		}
 	case l.w <= 0 && d.Kind == doc.FieldSignature:
 		l.w = min(doc.MM(70), en.width)
 	case l.w <= 0:
@@ -334,6 +351,11 @@ func (l *look) look() (Look, error) {
 		err = l.options()
 	case doc.FieldSignature:
 		err = l.signature()
+	case doc.FieldButton:
+		centred := *l.en.style
+		centred.Align = doc.AlignCenter
+		l.en.style = &centred
+		err = l.line(n.Label)
 	default:
 		switch s := l.shown(); {
 		case s == "":
@@ -399,6 +421,15 @@ func (l *look) reset() {
 		page: Page{Back: emptied(l.page.Back), Items: emptied(l.page.Items)},
 		sub:  painter{rules: emptied(l.sub.rules), texts: l.sub.texts},
 	}
+}
+
+// wide is how wide a button is for its caption.
+func (l *look) wide(caption string) (doc.Length, error) {
+	b, err := l.set(caption, l.face.size, text.Unlimited)
+	if err != nil {
+		return 0, err
+	}
+	return min(longestLine(b)+4*l.inset, l.en.width), nil
 }
 
 func longestLine(b *para) (w doc.Length) {
