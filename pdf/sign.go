@@ -311,12 +311,17 @@ func asked(ctx context.Context, s *doc.Signing, o *RenderOptions) (*SignRequest,
 		return nil, wrong("", "the document is to be signed by %q: %v", s.Signer, err)
 	case o.Time.IsZero():
 		return nil, wrong("render it with a time", "the document is to be signed, and has no time")
+	case id == nil:
+		return nil, wrong("", "the document is to be signed by %q, which is no signer", s.Signer)
 	case s.Level == doc.LevelBT && id.TSA == nil:
 		return nil, wrong("write level: B-B", "the signer %q has no time-stamp authority, which level B-T needs", s.Signer)
 	case s.Level == doc.LevelBB && id.TSA != nil:
 		without := *id
 		without.TSA = nil
 		id = &without
+	}
+	if fault, ok := errors.AsType[*sign.IdentityError](id.CheckKey(o.Time)); ok {
+		return nil, wrong("sign with "+fault.Want, "the signer %q has %s", s.Signer, fault.Got)
 	}
 	return &SignRequest{
 		Identity: id, Field: s.Field, Name: s.Name, Reason: s.Reason, Location: s.Location, Contact: s.Contact, Certify: s.Certify,

@@ -279,6 +279,10 @@ func TestTemplatesAskForTheirSignature(t *testing.T) {
 	if _, err := e.Render(t.Context(), &bytes.Buffer{}, plan, template.JSON([]byte("{}")), pdf.RenderOptions{Signers: keys}); !errors.Is(err, pdf.ErrSigner) || !strings.Contains(err.Error(), "t.yaml:5:7: sign: ") {
 		t.Errorf("without a time: %v", err)
 	}
+	old := pdf.RenderOptions{Signers: keys, Time: testTime.AddDate(60, 0, 0)}
+	if _, err := e.Render(t.Context(), &bytes.Buffer{}, plan, template.JSON([]byte("{}")), old); !errors.Is(err, pdf.ErrSigner) || !strings.Contains(err.Error(), `t.yaml:5:7: sign: the signer "ada" has a certificate of Ada that is valid from`) {
+		t.Errorf("an expired certificate: %v", err)
+	}
 	for asked, want := range map[string]string{
 		"signer: eve":                    `"eve": no such signer`,
 		"signer: ada, level: B-T":        "has no time-stamp authority",
