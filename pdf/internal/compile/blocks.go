@@ -530,8 +530,8 @@ func (c *compiler) rowBlock(b *blockSource) block {
 		for i, cell := range v.Items {
 			n.cells = append(n.cells, c.content(cell, index(o.at("cells"), i)))
 		}
-		if len(n.widths) > len(n.cells) {
-			c.bad(o.n.Get("widths"), o.at("widths"), codeWrong, "", "%d widths for %d cells", len(n.widths), len(n.cells))
+		if n.widths != nil && len(n.widths) != len(n.cells) {
+			c.bad(o.n.Get("widths"), o.at("widths"), codeWrong, "give each cell one, or none", "%d widths for %d cells", len(n.widths), len(n.cells))
 		}
 	}
 	n.common = b.done()
