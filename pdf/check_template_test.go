@@ -48,6 +48,7 @@ func TestTemplatesAreCheckedWithoutData(t *testing.T) {
 		{"a field beyond the body", "body:\n  - {field: text, name: a, label: A, width: 300mm}", "L306 6:6 body[0].field"},
 		{"a figure beyond its column", "body:\n  - table:\n      columns: [{head: A, width: 8mm}]\n      rows: [[\"${12345678901 | number(2)}\"]]", "L312 8:15 body[0].table.rows[0][0]"},
 		{"an image beyond repair", "body:\n  - {image: mutants.json, alt: A}", "L307 6:6 body[0].image"},
+		{"a picture of a signature beyond repair", "body:\n  - {signature: f, alt: l, picture: \"data:image/png;base64,AAAA\"}", "L307 6:37 body[0].picture"},
 		{"an anchor twice", "body:\n  - {text: a, anchor: x}\n  - {text: b, anchor: x}", "L311 7:6 body[1].text"},
 		{"an id twice", "body:\n  - {text: a, id: x}\n  - table: {columns: [{head: A}], rows: [[{text: b, id: x}]]}", "L323 7:43 body[1].table.rows[0][0]"},
 		{"a break in a box", "data: {a: boolean}\nbody:\n  - box: {do: [{if: a, do: [{page-break: true}]}]}", "L305 7:30 body[0].box.do[0].do[0].page-break"},

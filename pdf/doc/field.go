@@ -79,8 +79,8 @@ type Field struct {
 	// left half of the field, or in all of it if there are no lines. Of the image, Name and Data
 	// count.
 	Picture *Image
-	// Action is what a button does: ResetForm, or an address to open: https:, http:, mailto: or tel:.
-	// PDF/A allows no buttons.
+	// Action is what a button does: ResetForm, or an address to open: https:, http:, mailto: or
+	// tel:. PDF/A allows no buttons.
 	Action string
 	From   Origin // what the first of Values is made of, or Action, for diagnostics
 }
