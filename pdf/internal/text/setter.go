@@ -71,12 +71,12 @@ type Setter struct {
 
 	// the line being filled: items[lineStart:segStart] is settled,
 	// items[segStart:] is the stretch since the last break opportunity.
-	lineStart, segStart int
-	firstLine           int
-	x                   doc.Length // width of the settled items, spaces included
-	width               doc.Length
-	align               doc.Align
-	pieces              []Piece
+	lineStart, segStart  int
+	firstItem, firstLine int        // of the paragraph
+	x                    doc.Length // width of the settled items, spaces included
+	width                doc.Length
+	align                doc.Align
+	pieces               []Piece
 
 	indents [2]doc.Length // of the first line and of the others
 	tabs    []TabStop
@@ -257,7 +257,7 @@ func (s *Setter) open(pieces []Piece, width doc.Length, align doc.Align) {
 		s.lines = make([]Line, 0, min(max(2*c, 16), 256))
 	}
 	s.lineStart, s.segStart = len(s.items), len(s.items)
-	s.firstLine = len(s.lines)
+	s.firstItem, s.firstLine = len(s.items), len(s.lines)
 	s.x, s.width, s.align, s.pieces = 0, width, align, pieces
 	s.hyphenate, s.total, s.ladder = false, false, 0
 	s.indents, s.tabs, s.field.open, s.sign = [2]doc.Length{}, nil, false, 0
@@ -359,6 +359,7 @@ func (s *Setter) Measure(pieces []Piece) (least, most doc.Length, err error) {
 	for i := range lines {
 		most = max(most, lines[i].Width)
 	}
+	s.lines, s.items = s.lines[:s.firstLine], s.items[:s.firstItem] // nobody draws them
 	// The least width follows from the same opportunities.
 	s.open(pieces, Unlimited, doc.AlignLeft)
 	full := s.join(pieces)
