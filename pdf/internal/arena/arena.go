@@ -8,6 +8,7 @@ package arena
 // goroutine.
 type Of[T any] struct {
 	free  []T
+	last  []T // of the block taken last what Mark left
 	size  int // of the block taken last
 	first []T // the block that is used again
 	taken int // values so far
@@ -27,6 +28,7 @@ func (a *Of[T]) Take(n int) []T {
 	if n > len(a.free) {
 		a.size = min(max(2*a.size, firstBlock), largeBlock)
 		a.free = make([]T, max(a.size, n))
+		a.last = a.free
 	}
 	a.taken += n
 	s := a.free[:n:n]
@@ -43,8 +45,18 @@ func (a *Of[T]) Add(to []T, v T) []T {
 	return append(to, v)
 }
 
+// Mark begins values that Rewind takes back.
+func (a *Of[T]) Mark() { a.last = a.free }
+
+// Rewind takes back the values since Mark, and since the Rewind before, all of which must be of no use
+// any more: the next ones lie in the memory of those that the last block has.
+func (a *Of[T]) Rewind() {
+	clear(a.last[:len(a.last)-len(a.free)])
+	a.free = a.last
+}
+
 // Part lets the values that are taken next lie in a block of their own.
-func (a *Of[T]) Part() { a.free = nil }
+func (a *Of[T]) Part() { a.free, a.last = nil, nil }
 
 // Reset takes all values back. The first block is cleared and used again; it grows to what
 // documents need.
@@ -53,5 +65,5 @@ func (a *Of[T]) Reset() {
 	if a.taken > len(a.first) && len(a.first) < largeBlock {
 		a.first = make([]T, min(max(a.taken, firstBlock), largeBlock))
 	}
-	a.free, a.size, a.taken = a.first, len(a.first), 0
+	a.free, a.last, a.size, a.taken = a.first, a.first, len(a.first), 0
 }

@@ -91,3 +91,49 @@ func TestNumbersTakeABlockAtATime(t *testing.T) {
 		t.Errorf("%d numbers near zero take %d bytes", n, after.TotalAlloc-before.TotalAlloc)
 	}
 }
+
+// TestRewind: what is taken back is taken again and empty, what was taken before Mark stays, however
+// many blocks there are.
+func TestRewind(t *testing.T) {
+	for before := range 40 {
+		var a Of[int]
+		kept := a.Take(before)
+		for i := range kept {
+			kept[i] = 7
+		}
+		a.Mark()
+		for round := range 100 {
+			if round == 50 {
+				a.Part()
+			}
+			for n := range 1 + round%5*20 {
+				for _, s := range [2][]int{a.Take(n % 4), a.Take(1)} {
+					for i := range s {
+						if s[i] != 0 {
+							t.Fatalf("%d before, round %d: a value is %d", before, round, s[i])
+						}
+						s[i] = 9
+					}
+				}
+			}
+			a.Rewind()
+		}
+		for i := range kept {
+			if kept[i] != 7 {
+				t.Fatalf("%d before: a value became %d", before, kept[i])
+			}
+		}
+	}
+	var a Of[[4]int]
+	a.Mark()
+	round := func() {
+		for range 10 {
+			a.One()
+		}
+		a.Rewind()
+	}
+	round()
+	if n := testing.AllocsPerRun(100, round); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

@@ -214,7 +214,7 @@ func (m *rowMemory) row(n int) []tag.Elem {
 }
 
 // Poison lets the memory of rows in m serve once: what is given back is overwritten with a marker
-// in the place of being used again. It is for tests, which hold documents against those that are
+// in the place of being used again. So does that of what waits for the number of pages. It is for tests, which hold documents against those that are
 // made so.
 func Poison(m *Memory) { m.blocks.again.poisons = true }
 
@@ -289,8 +289,6 @@ func (m *blocks) turn(n int) {
 		return
 	}
 	m.paras.Part()
-	m.words.Part()
-	m.rowWords.Part()
 	m.styles.Part()
 	m.stacks.Part()
 	m.entries.Part()
@@ -298,6 +296,13 @@ func (m *blocks) turn(n int) {
 	m.rows.Part()
 	m.cells.Part()
 	m.lengths.Part()
+	m.part()
+}
+
+// part parts the memory of what pages have few of.
+func (m *blocks) part() {
+	m.words.Part()
+	m.rowWords.Part()
 	m.links.Part()
 	m.marks.Part()
 	m.tables.Part()
@@ -313,6 +318,36 @@ func (m *blocks) turn(n int) {
 	m.captions.Part()
 	m.widgets.Part()
 	m.pictures.Part()
+}
+
+// mark begins what pages show once the number of pages is known: a page has no more of it once it was
+// handed over, so that rewind gives its memory to the next one. Links, marks and elements are not of
+// it, which what is at the end of the document may lead to, nor what is of the rows of tables, which
+// see to it themselves.
+func (m *blocks) mark() {
+	m.paras.Mark()
+	m.styles.Mark()
+	m.stacks.Mark()
+	m.entries.Mark()
+	m.groups.Mark()
+	m.rows.Mark()
+	m.cells.Mark()
+	m.lengths.Mark()
+}
+
+// rewind takes back what is since mark.
+func (m *blocks) rewind() {
+	if m.again.poisons { // it is let go, and not used again
+		return
+	}
+	m.paras.Rewind()
+	m.styles.Rewind()
+	m.stacks.Rewind()
+	m.entries.Rewind()
+	m.groups.Rewind()
+	m.rows.Rewind()
+	m.cells.Rewind()
+	m.lengths.Rewind()
 }
 
 func (m *blocks) reset() {

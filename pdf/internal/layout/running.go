@@ -331,6 +331,8 @@ func (f *flow) drawBackground() error {
 // late makes what had to wait for the number of pages.
 func (f *flow) late() error {
 	total := strconv.Itoa(f.number)
+	f.m.mem.mark()
+	f.m.set.Mark()
 	for _, w := range f.waits {
 		f.region, f.m.titles = w.region, w.titles
 		for i := range w.pages {
@@ -368,7 +370,11 @@ func (f *flow) latePage(number, label int, total string) error {
 	if err := f.sink.Late(&f.page); err != nil {
 		return err
 	}
-	f.m.mem.turn(number)
+	if number%parting == 0 {
+		f.m.mem.part()
+	}
+	f.m.mem.rewind()
+	f.m.set.Rewind()
 	return nil
 }
 

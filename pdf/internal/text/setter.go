@@ -73,6 +73,7 @@ type Setter struct {
 	// items[segStart:] is the stretch since the last break opportunity.
 	lineStart, segStart  int
 	firstItem, firstLine int        // of the paragraph
+	markItems, markLines int        // see Mark
 	x                    doc.Length // width of the settled items, spaces included
 	width                doc.Length
 	align                doc.Align
@@ -247,14 +248,21 @@ func (s *Setter) setGreedy(full string) error {
 	return nil
 }
 
+// Mark begins paragraphs that Rewind takes back.
+func (s *Setter) Mark() { s.markItems, s.markLines = len(s.items), len(s.lines) }
+
+// Rewind takes back the lines of the paragraphs since Mark, none of which must be of use any more: the
+// next ones lie in their memory.
+func (s *Setter) Rewind() { s.items, s.lines = s.items[:s.markItems], s.lines[:s.markLines] }
+
 // open starts a paragraph. The chunks are replaced before they are full of old
 // lines, so appending rarely moves a paragraph in the middle.
 func (s *Setter) open(pieces []Piece, width doc.Length, align doc.Align) {
 	if c := cap(s.items); c-len(s.items) < max(c/4, 16) {
-		s.items = make([]Item, 0, min(max(2*c, 64), 512))
+		s.items, s.markItems = make([]Item, 0, min(max(2*c, 64), 512)), 0
 	}
 	if c := cap(s.lines); c-len(s.lines) < max(c/8, 4) {
-		s.lines = make([]Line, 0, min(max(2*c, 16), 256))
+		s.lines, s.markLines = make([]Line, 0, min(max(2*c, 16), 256)), 0
 	}
 	s.lineStart, s.segStart = len(s.items), len(s.items)
 	s.firstItem, s.firstLine = len(s.items), len(s.lines)
