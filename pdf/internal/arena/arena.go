@@ -48,8 +48,8 @@ func (a *Of[T]) Add(to []T, v T) []T {
 // Mark begins values that Rewind takes back.
 func (a *Of[T]) Mark() { a.last = a.free }
 
-// Rewind takes back the values since Mark, and since the Rewind before, all of which must be of no use
-// any more: the next ones lie in the memory of those that the last block has.
+// Rewind takes back the values since Mark, and since the Rewind before, all of which must be of no
+// use any more: the next ones lie in the memory of those that the last block has.
 func (a *Of[T]) Rewind() {
 	clear(a.last[:len(a.last)-len(a.free)])
 	a.free = a.last

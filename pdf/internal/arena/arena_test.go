@@ -92,8 +92,8 @@ func TestNumbersTakeABlockAtATime(t *testing.T) {
 	}
 }
 
-// TestRewind: what is taken back is taken again and empty, what was taken before Mark stays, however
-// many blocks there are.
+// TestRewind: what is taken back is taken again and empty, what was taken before Mark stays,
+// however many blocks there are.
 func TestRewind(t *testing.T) {
 	for before := range 40 {
 		var a Of[int]

@@ -214,8 +214,8 @@ func (m *rowMemory) row(n int) []tag.Elem {
 }
 
 // Poison lets the memory of rows in m serve once: what is given back is overwritten with a marker
-// in the place of being used again. So does that of what waits for the number of pages. It is for tests, which hold documents against those that are
-// made so.
+// in the place of being used again. So does that of what waits for the number of pages. It is for
+// tests, which hold documents against those that are made so.
 func Poison(m *Memory) { m.blocks.again.poisons = true }
 
 // marker stands in what is given back.
@@ -320,10 +320,10 @@ func (m *blocks) part() {
 	m.pictures.Part()
 }
 
-// mark begins what pages show once the number of pages is known: a page has no more of it once it was
-// handed over, so that rewind gives its memory to the next one. Links, marks and elements are not of
-// it, which what is at the end of the document may lead to, nor what is of the rows of tables, which
-// see to it themselves.
+// mark begins what pages show once the number of pages is known: a page has no more of it once it
+// was handed over, so that rewind gives its memory to the next one. Links, marks and elements are
+// not of it, which what is at the end of the document may lead to, nor what is of the rows of
+// tables, which see to it themselves.
 func (m *blocks) mark() {
 	m.paras.Mark()
 	m.styles.Mark()

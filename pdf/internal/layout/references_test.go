@@ -101,8 +101,8 @@ func TestReferencesToPagesHold(t *testing.T) {
 	}
 }
 
-// TestNumbersInHeadingsStandWhereverTheirTextIsShown: those of pages and of other headings, in tables
-// of contents, bookmarks and headers.
+// TestNumbersInHeadingsStandWhereverTheirTextIsShown: those of pages and of other headings, in
+// tables of contents, bookmarks and headers.
 func TestNumbersInHeadingsStandWhereverTheirTextIsShown(t *testing.T) {
 	d := tenLines()
 	d.References, d.NumberHeadings = true, 1

@@ -251,8 +251,8 @@ func (s *Setter) setGreedy(full string) error {
 // Mark begins paragraphs that Rewind takes back.
 func (s *Setter) Mark() { s.markItems, s.markLines = len(s.items), len(s.lines) }
 
-// Rewind takes back the lines of the paragraphs since Mark, none of which must be of use any more: the
-// next ones lie in their memory.
+// Rewind takes back the lines of the paragraphs since Mark, none of which must be of use any more:
+// the next ones lie in their memory.
 func (s *Setter) Rewind() { s.items, s.lines = s.items[:s.markItems], s.lines[:s.markLines] }
 
 // open starts a paragraph. The chunks are replaced before they are full of old
