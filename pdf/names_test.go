@@ -74,7 +74,8 @@ func named(b *doc.Builder) error {
 		Block: id("table"),
 		Columns: []doc.Column{
 			{Head: spans("Region"), ID: "region", Width: doc.Fixed(doc.MM(40))},
-			{Head: spans("I"), ID: "q-I", Width: doc.Fixed(doc.MM(30))}, {Head: spans("II"), ID: "q-II", Width: doc.Fixed(doc.MM(30))},
+			{Head: spans("I"), ID: "q-I", Width: doc.Fixed(doc.MM(30))},
+			{Head: spans("II"), ID: "q-II", Width: doc.Fixed(doc.MM(30))},
 		},
 		Head: []doc.Row{{Cells: []doc.Cell{{Spans: spans("all in EUR (1000)"), Colspan: 3, Names: &doc.CellNames{ID: "unit"}}}}},
 		Rows: doc.Rows(append(rows, doc.Row{Cells: []doc.Cell{last}})...),

@@ -129,8 +129,11 @@ func (c *compiler) fieldFlags(o *object, f *doc.Field, known bool) {
 		key string
 		has bool
 	}{
-		{"max", text}, {"options", button || choice || list}, {"value", f.Kind != doc.FieldSignature && f.Kind != doc.FieldButton},
-		{"caption", f.Kind != doc.FieldButton}, {"action", f.Kind == doc.FieldButton},
+		{"max", text},
+		{"options", button || choice || list},
+		{"value", f.Kind != doc.FieldSignature && f.Kind != doc.FieldButton},
+		{"caption", f.Kind != doc.FieldButton},
+		{"action", f.Kind == doc.FieldButton},
 	} {
 		if known && !x.has && o.n.Get(x.key) != nil {
 			o.told = append(o.told, x.key)

@@ -195,10 +195,9 @@ func (c *compiler) watermark(n *strictyaml.Node, path string) *watermark {
 
 // watermarkImage reads the image of a watermark.
 func (c *compiler) watermarkImage(o *object, v *strictyaml.Node) *imageNode {
-	b := &blockSource{kind: "image", value: v, common: o, fields: o, path: o.at("image")}
 	n := &imageNode{out: doc.Image{Decorative: true}}
-	n.out.Src = c.source(v, b.path)
-	c.imageSource(b.value, b.path, n)
+	n.out.Src = c.source(v, o.at("image"))
+	c.imageSource(v, o.at("image"), n)
 	mayHave(o, "width", &n.out.Width, c.lengthFrom(1))
 	mayHave(o, "height", &n.out.Height, c.lengthFrom(1))
 	n.common = common{block: n.out.Block}

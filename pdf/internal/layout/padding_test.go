@@ -20,7 +20,10 @@ func TestCellsWithThePaddingOfTheirTableLookAlike(t *testing.T) {
 		set := func(own bool) (string, error) {
 			r := rand.New(rand.NewPCG(seed, 9)) //nolint:gosec // G404: test data
 			d := randomTable(r)
-			for n := range d.Body {
+			for n, err := range d.Body {
+				if err != nil {
+					t.Fatal(err)
+				}
 				if n, ok := n.(*doc.Table); ok {
 					n.Padding = &padding
 					if own {
