@@ -17,7 +17,7 @@ func (l lengthCode) extra() codeword { return codeword(l &^ (511 << 6)) }
 var lengthCodes = func() (t [256]lengthCode) {
 	for i := range t {
 		k := max(bits.Len(uint(i)), 3) - 3
-		t[i] = lengthCode(i)<<(64-k) | lengthCode(257+k<<2+i>>k)<<6 | lengthCode(k) //nolint:gosec // G115: less than a byte
+		t[i] = lengthCode(i)<<(64-k) | lengthCode(257+k<<2+i>>k)<<6 | lengthCode(k)
 	}
 	t[255] = 285 << 6
 	return t
@@ -42,7 +42,7 @@ var distanceCodes = func() (t [512]distanceCode) {
 			continue
 		}
 		k := bits.Len(uint(d)) - 2
-		t[i] = distanceCode(k<<1 + d>>k | k<<5) //nolint:gosec // G115: less than a byte
+		t[i] = distanceCode(k<<1 + d>>k | k<<5)
 	}
 	return t
 }()

@@ -60,7 +60,7 @@ func (t *tree) build(codes []codeword, freq []uint32, most int) (used []uint16, 
 	for length := most; length > 0; length-- {
 		for range count[length] { // the rarest symbols have the longest codewords
 			leaf := t.leaves[i]
-			codes[leaf&511] = codeword(length) //nolint:gosec // G115: at most 15
+			codes[leaf&511] = codeword(length)
 			size += int(leaf>>9) * length
 			i++
 		}

@@ -93,7 +93,7 @@ func TestLengthAndDistanceCodes(t *testing.T) {
 		{258, 285, 0, 0},
 	} {
 		l := lengthCodes[tt.length-3]
-		if l.symbol() != tt.symbol || int(l.extra().length()) != tt.bits || int(l.extra().bits()) != tt.extra {
+		if l.symbol() != tt.symbol || int(l.extra().length()) != tt.bits || int(l.extra().bits()) != tt.extra { //nolint:gosec // G115: a few bits
 			t.Errorf("length %d: %x", tt.length, l)
 		}
 	}
