@@ -166,6 +166,9 @@ func (t *titles) of(level int) string {
 
 // title is the text of a heading, which was laid out as of.
 func (m *maker) title(h *doc.Heading, of block) string {
+	if len(h.Spans) == 1 && h.Spans[0].Kind == doc.SpanText {
+		return h.Spans[0].Text
+	}
 	var b strings.Builder
 	for i := range h.Spans {
 		switch s := &h.Spans[i]; s.Kind {
