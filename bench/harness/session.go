@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -242,26 +243,36 @@ func (s *Session) ready(ctx context.Context, full string, row Row, c Contestant,
 	return &entrant{contestant: c, child: ch, result: res}, nil
 }
 
-// single has a contestant do its one operation and ends its process.
+// single has a contestant do its one operation, each time in a process that ends with it.
 func (s *Session) single(ctx context.Context, full string, row Row, c Contestant, res *saved.Contestant) (*entrant, error) {
-	s.waitForQuiet(ctx, full, row)
-	ch, err := s.launch(ctx, full, row, c)
-	if err != nil {
-		return nil, err
+	e := &entrant{contestant: c, result: res}
+	var times []timing
+	for range max(row.Times, 1) {
+		t, err := s.once(ctx, full, row, e)
+		if err != nil {
+			return nil, err
+		}
+		times = append(times, t)
 	}
-	e := &entrant{contestant: c, child: ch, result: res}
-	defer e.close(ctx)
-	if _, err := ch.order(ctx, order{Do: "open"}); err != nil {
-		return nil, err
-	}
-	s.tell(Progress{Row: full, Stage: "measuring", Detail: c.Name})
-	ch.n = 1
-	t, err := ch.sample(ctx, true)
-	if err != nil {
-		return nil, err
-	}
+	slices.SortFunc(times, func(a, b timing) int { return cmp.Compare(a.wall, b.wall) })
+	t := times[len(times)/2]
 	res.CPU, res.Time = []float64{t.cpu}, []float64{t.wall}
 	return e, nil
+}
+
+func (s *Session) once(ctx context.Context, full string, row Row, e *entrant) (timing, error) {
+	s.waitForQuiet(ctx, full, row)
+	var err error
+	if e.child, err = s.launch(ctx, full, row, e.contestant); err != nil {
+		return timing{}, err
+	}
+	defer e.close(ctx)
+	if _, err := e.child.order(ctx, order{Do: "open"}); err != nil {
+		return timing{}, err
+	}
+	s.tell(Progress{Row: full, Stage: "measuring", Detail: e.contestant.Name})
+	e.child.n = 1
+	return e.child.sample(ctx, true)
 }
 
 // waitForQuiet gives a busy machine some time; rounds are judged one by one

@@ -164,7 +164,7 @@ func suite() harness.Suite {
 		harness.Contestant{Name: "short", Open: spin(1_000_000, false)},
 		harness.Contestant{Name: "long", Open: spin(100_000_000, false)},
 		harness.Contestant{Name: "refuses", Open: opens(func() error { return errors.New("not today") })})
-	once.Once = true
+	once.Once, once.Times = true, 3
 	memory := row("memory", []harness.Goal{{Of: harness.RSS, Against: "large", AtMost: 0.5}, {Of: harness.RSS, AtMost: 1}},
 		harness.Contestant{Name: "small", Open: holds(96<<20, 8<<20)},
 		harness.Contestant{Name: "large", Open: holds(1<<20, 32<<20)})

@@ -49,7 +49,10 @@ type Row struct {
 	// Once has each contestant do a single operation in a process of its own, for what takes a
 	// minute: there are no rounds, no control and no intervals, and its peak memory is what the
 	// operation adds to what the process held before. Prepare makes the input, Glance is the check.
-	Once        bool
+	Once bool
+	// Times is in how many processes each contestant of a row with Once does it, one after the
+	// other; that of the median time counts, and the most memory. 0: one.
+	Times       int
 	Contestants []Contestant
 	Goals       []Goal
 	// Load makes this a server row: contestants Serve, and the harness sends

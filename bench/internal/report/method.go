@@ -32,7 +32,8 @@ operations are checked again; one that fails is listed as failing and not timed.
 with GOMAXPROCS=1 unless a row says otherwise. A server is loaded from the other
 core. Memory is the peak resident size of that process, the harness's code for
 all contestants included; in rows that are done once it is what the operation adds
-to the resident size that the process has when its input is ready.
+to the resident size that the process has when its input is ready. Some such rows are
+done in several processes, of which that of the median time counts.
 
 **Rounds.** A round starts every contestant in a new process, warms it up, and
 lets the contestants take turns of about 2 ms in a random order, a new one in each
