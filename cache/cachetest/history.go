@@ -74,25 +74,33 @@ var register = porcupine.Model{
 		c, h := in.(call), state.(have) //nolint:forcetypeassert // made below
 		switch {
 		case c.removal > 0:
-			return c.removal == h.removals+1, have{removals: c.removal}
+			return c.removal == h.removals+1, have{removals: c.removal, writes: h.writes}
 		case c.write:
-			return !c.compare || c.old == h.value, have{value: c.value, removals: h.removals}
+			if c.order > 0 {
+				if c.order != h.writes+1 {
+					return false, h
+				}
+				h.writes++
+			}
+			return !c.compare || c.old == h.value, have{value: c.value, removals: h.removals, writes: h.writes}
 		}
 		return c.value == h.value, h
 	},
 	Hash: func(state any) uint64 {
 		h := state.(have) //nolint:forcetypeassert // made above
-		return uint64(h.value)<<32 | uint64(h.removals)
+		return uint64(h.value)<<40 | uint64(h.removals)<<20 | uint64(h.writes)
 	},
 }
 
-// have is what a key has, and how many removals of unknown outcome have been done.
-type have struct{ value, removals int }
+// have is what a key has, and how many removals of unknown outcome and how many writes in an order
+// have been done.
+type have struct{ value, removals, writes int }
 
 type call struct {
 	write, compare bool
 	value, old     int
 	removal        int // of unknown outcome: which, from 1 on
+	order          int // among the writes that are tried in one order only, from 1 on
 }
 
 // judging is how long porcupine may think about one key. Histories of a few thousand calls take
@@ -215,8 +223,41 @@ func fewest(all []Op) []Op {
 	return with(all)
 }
 
-// judge asks porcupine about the calls of one key, each of whose values is written once.
+// judge asks porcupine about the calls of one key, each of whose values is written once. Mostly they
+// are those of a register whose writes are done in the order of their versions, which is seen at
+// once. Only where they are not, all orders are tried, which may take long.
 func judge(all []Op, patience time.Duration) porcupine.CheckResult {
+	if inOrder(all, patience, orders(all)) == porcupine.Ok {
+		return porcupine.Ok
+	}
+	return inOrder(all, patience, nil)
+}
+
+// orders numbers the versions of writes from 1 on, those of one epoch as they are counted.
+func orders(all []Op) map[cache.Version]int {
+	began := map[uint64]time.Duration{} // epochs
+	var list []cache.Version
+	for _, o := range all {
+		if !o.Write || o.Unsure || o.Version == (cache.Version{}) {
+			continue
+		}
+		list = append(list, o.Version)
+		if at, ok := began[o.Version.Epoch]; !ok || o.Call < at {
+			began[o.Version.Epoch] = o.Call
+		}
+	}
+	slices.SortFunc(list, func(a, b cache.Version) int {
+		return cmp.Or(cmp.Compare(began[a.Epoch], began[b.Epoch]), cmp.Compare(a.Epoch, b.Epoch), cmp.Compare(a.Counter, b.Counter))
+	})
+	order := map[cache.Version]int{}
+	for i, v := range slices.Compact(list) {
+		order[v] = i + 1
+	}
+	return order
+}
+
+// inOrder is judge with the writes in an order, as far as it has them.
+func inOrder(all []Op, patience time.Duration, order map[cache.Version]int) porcupine.CheckResult {
 	end, seen, called := time.Duration(0), map[string]time.Duration{}, map[string]time.Duration{}
 	see := func(v string, by time.Duration) {
 		if was, ok := seen[v]; !ok || by < was {
@@ -257,10 +298,18 @@ func judge(all []Op, patience time.Duration) porcupine.CheckResult {
 		}
 		history = append(history, porcupine.Operation{
 			ClientId: o.Node, Call: int64(o.Call), Return: int64(o.Return),
-			Input: call{write: o.Write, value: number(o.Value), compare: o.Compare, old: number(o.Old), removal: removal},
+			Input: call{write: o.Write, value: number(o.Value), compare: o.Compare, old: number(o.Old), removal: removal, order: orderOf(o, order)},
 		})
 	}
 	return porcupine.CheckOperationsTimeout(register, history, patience)
+}
+
+// orderOf is where a write is in an order; 0: it is not in it.
+func orderOf(o Op, order map[cache.Version]int) int {
+	if !o.Write || o.Unsure {
+		return 0
+	}
+	return order[o.Version]
 }
 
 // telling returns the writes, and the reads with their bounds as part of their times. A read that

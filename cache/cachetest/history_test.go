@@ -1,6 +1,7 @@
 package cachetest_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -111,5 +112,27 @@ func TestManyRemovalsOfUnknownOutcomeAreJudged(t *testing.T) {
 	next(cachetest.Op{})
 	if got := cachetest.Violations(ops); len(got) != 1 || !strings.Contains(got[0], "not those of a register") {
 		t.Errorf("one too few: %q", got)
+	}
+}
+
+// TestVersionsSayInWhichOrderToTry: of many writes at once, all orders cannot be tried. Where their
+// versions say one in which they are right, it is found at once; where it is wrong, others are tried.
+func TestVersionsSayInWhichOrderToTry(t *testing.T) {
+	t.Parallel()
+	const writes = 40
+	var ops []cachetest.Op
+	for i := range writes {
+		ops = append(ops, cachetest.Op{
+			Node: i, Key: "k", Write: true, Value: strconv.Itoa(i), Call: time.Duration(i), Return: 1000,
+			Version: cache.Version{Epoch: 1, Counter: uint64(writes - i)},
+		})
+	}
+	last := cachetest.Op{Node: writes, Key: "k", Value: "0", Call: 2000, Return: 2001}
+	if wrong := cachetest.Violations(append(ops, last)); wrong != nil {
+		t.Errorf("the write with the last version was the last one, but %v", wrong)
+	}
+	few := append(ops[:2:2], cachetest.Op{Node: writes, Key: "k", Value: "1", Call: 2000, Return: 2001})
+	if wrong := cachetest.Violations(few); wrong != nil {
+		t.Errorf("two writes at once may be done in any order, but %v", wrong)
 	}
 }
