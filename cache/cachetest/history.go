@@ -223,9 +223,9 @@ func fewest(all []Op) []Op {
 	return with(all)
 }
 
-// judge asks porcupine about the calls of one key, each of whose values is written once. Mostly they
-// are those of a register whose writes are done in the order of their versions, which is seen at
-// once. Only where they are not, all orders are tried, which may take long.
+// judge asks porcupine about the calls of one key, each of whose values is written once. Mostly
+// they are those of a register whose writes are done in the order of their versions, which is seen
+// at once. Only where they are not, all orders are tried, which may take long.
 func judge(all []Op, patience time.Duration) porcupine.CheckResult {
 	if inOrder(all, patience, orders(all)) == porcupine.Ok {
 		return porcupine.Ok

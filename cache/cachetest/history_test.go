@@ -116,7 +116,8 @@ func TestManyRemovalsOfUnknownOutcomeAreJudged(t *testing.T) {
 }
 
 // TestVersionsSayInWhichOrderToTry: of many writes at once, all orders cannot be tried. Where their
-// versions say one in which they are right, it is found at once; where it is wrong, others are tried.
+// versions say one in which they are right, it is found at once; where it is wrong, others are
+// tried.
 func TestVersionsSayInWhichOrderToTry(t *testing.T) {
 	t.Parallel()
 	const writes = 40
