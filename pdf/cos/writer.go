@@ -115,19 +115,19 @@ var errClosed = errors.New("cos: write: the writer is closed")
 // for concurrent use. The first error, of the underlying writer or of a call,
 // ends it: every later call returns the same error and writes nothing.
 type Writer struct {
-	out     io.Writer
-	opt     Options
-	buf     []byte    // written, not yet handed to out
-	flushed int64     // handed to out
-	hash    hash.Hash // of what was handed on: a checksum, or sha256
-	sha256  hash.Hash
-	opening int     // how much of buf other files begin with, too; 0: that was handed on
-	hashing hashing // of pieces of long streams
-	ahead   ahead
-	id      [sha256.Size]byte // of what was written before the cross-reference data
-	digest  hash.Hash         // of a signature by another function than hash; nil: there is none
-	held    bool              // nothing is handed to out
-	err     error
+	out        io.Writer
+	opt        Options
+	buf        []byte    // written, not yet handed to out
+	flushed    int64     // handed to out
+	hash       hash.Hash // of what was handed on: a checksum, or sha256
+	sha256     hash.Hash
+	opening    int     // how much of buf other files begin with, too; 0: that was handed on
+	hashing    hashing // of pieces of long streams
+	encrypting encryptions
+	id         [sha256.Size]byte // of what was written before the cross-reference data
+	digest     hash.Hash         // of a signature by another function than hash; nil: there is none
+	held       bool              // nothing is handed to out
+	err        error
 
 	arena  Arena
 	xref   table
@@ -164,7 +164,7 @@ func (w *Writer) Reset(out io.Writer, o Options) {
 	}
 	w.series(o.Deflater)
 	w.hashing.Wait() // for pieces of a document that was given up
-	w.ahead.giveUp()
+	w.encrypting.drop()
 	w.hashing.pieces, w.hashing.free = nil, nil
 	o.Limits = o.Limits.withDefaults(o.Version)
 	o.Classic = o.Classic || o.Version == V14
@@ -236,7 +236,7 @@ func (w *Writer) Version() Version { return w.opt.Version }
 
 // Offset is the length of the file so far, bytes not yet handed on included,
 // objects of the open object stream not.
-func (w *Writer) Offset() int64 { return w.flushed + w.ahead.bytes + int64(len(w.buf)) }
+func (w *Writer) Offset() int64 { return w.flushed + w.encrypting.bytes + int64(len(w.buf)) }
 
 // Reserve returns a new object number.
 func (w *Writer) Reserve() Ref { return w.ReserveN(1) }
@@ -396,7 +396,7 @@ func (w *Writer) pass() error {
 
 // drain hands the buffer on. All that was handed on is hashed then.
 func (w *Writer) drain() {
-	w.settle()
+	w.writeQueued()
 	w.write(w.buf)
 	w.buf = w.buf[:0]
 }
@@ -428,7 +428,7 @@ func (w *Writer) fail(err error) error {
 	if w.err == nil {
 		w.err = err
 		w.hashing.Wait() // nothing goes on behind the error
-		w.ahead.giveUp()
+		w.encrypting.drop()
 		w.xref.release()
 	}
 	return w.err

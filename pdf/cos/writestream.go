@@ -191,7 +191,7 @@ func (w *Writer) streamFrom(ref Ref, dict Dict, filter Name, data io.Reader, siz
 	dict, secret, err := w.secretDict(dict)
 	if err == nil && secret {
 		if mostQueued(size) > 0 {
-			return w.streamAhead(ref, dict, filter, data, size)
+			return w.queueStream(ref, dict, filter, data, size)
 		}
 		data, size, err = w.opt.Encrypt.Cipher.Reader(data, size)
 	}
@@ -273,7 +273,7 @@ const others = 2
 
 // piece hands the buffer on and has it hashed by a goroutine. What follows goes to another buffer.
 func (w *Writer) piece() {
-	w.settle()
+	w.writeQueued()
 	h := &w.hashing
 	if h.pieces == nil {
 		h.pieces, h.free = make(chan []byte, others+1), make(chan []byte, others+1) // nobody waits to send

@@ -100,7 +100,7 @@ func (w *Writer) finish(t Trailer) (Summary, error) {
 		w.hash.Sum(sum.SHA256[:0])
 	}
 	w.err = errClosed
-	w.ahead.giveUp()
+	w.encrypting.drop()
 	w.xref.release()
 	return sum, nil
 }

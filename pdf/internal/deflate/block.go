@@ -161,7 +161,7 @@ func (c *Compressor) appendBlock(dst, src []byte, last bool) []byte {
 	dst = b.lengths.append(dst, &c.bits)
 	dst = c.appendMatches(dst)
 	if c.series != nil {
-		c.series.learn(c, own)
+		c.series.add(c, own)
 	}
 	return dst
 }

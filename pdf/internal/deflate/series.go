@@ -66,8 +66,8 @@ func (s *Series) append(dst []byte, c *Compressor) (out []byte, ok bool) {
 	return out[:len(dst)], false
 }
 
-// learn takes what occurs in a stream that has codes of its own, whose symbols take so many bits.
-func (s *Series) learn(c *Compressor, bits int) {
+// add takes what occurs in a stream that has codes of its own, whose symbols take so many bits.
+func (s *Series) add(c *Compressor, bits int) {
 	of, b := &s.sample, &c.block
 	if of.streams == 0 {
 		*of = sample{}
